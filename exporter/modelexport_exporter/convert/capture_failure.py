@@ -23,6 +23,7 @@ from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
 from modelexport_exporter.core.foreign_messages import (
     CONSTRAINTS_VIOLATED,
+    DECIDED_BY_DATA,
     INNER_WORDS,
     INVALID_RANGES,
     NO_SIZES_LEFT,
@@ -33,10 +34,10 @@ from modelexport_exporter.core.user_frame import (
     innermost,
     is_own,
     message_of,
+    model_line,
     shorten,
     text_of,
     user_frame,
-    user_line,
 )
 
 _FIX = re.compile(r"^\s*(\w+) = (.+)$", re.MULTILINE)
@@ -46,7 +47,6 @@ _NOISE = re.compile(
     r"^(For (more|extended|C\+\+)|If you suspect|Caused by|The error above|consider using|$)"
 )
 _SMALLEST_MAX = 2
-_DATA_DEPENDENT = "GuardOnDataDependentSymNode"
 
 
 def explain_capture(
@@ -82,12 +82,10 @@ def explain_capture(
     where = _location(error, text, code_dir)
     place = f" at {where}" if where else ""
     sources = (where.source,) if where else ()
-    if type(innermost(error)).__name__ == _DATA_DEPENDENT or type(error).__name__ == (
-        _DATA_DEPENDENT
-    ):
+    if DECIDED_BY_DATA in text or DECIDED_BY_DATA in message_of(innermost(error)):
         return ExportFailure(
             Reason.CAPTURE_FAILED,
-            f"the forward pass decides by the values of a tensor{place or _said(text)}",
+            f"the forward pass decides by the values of a tensor{place}",
             "Use torch.where or torch.cond instead of a Python if or loop over tensor values, "
             "and keep .item() and .tolist() out of forward.",
             sources=sources,
@@ -243,7 +241,7 @@ def _location(error: Exception, text: str, code_dir: Path | None) -> UserLine | 
     if frames:
         filename, line, function, source = frames[-1]
         return UserLine(f"{shorten(filename, code_dir)}:{line}", function, source.strip())
-    return user_line(error, code_dir)
+    return model_line(error, code_dir)
 
 
 def _said(text: str) -> str:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from modelexport_exporter.core.foreign_messages import SIZE_GUARD
-from modelexport_exporter.core.user_frame import UserLine, running_line
+from modelexport_exporter.core.user_frame import UserLine, running_model_line
 
 _LOGGER = "torch.fx.experimental.symbolic_shapes"
 
@@ -46,6 +46,6 @@ class _Listener(logging.Handler):
         guard, equality = SIZE_GUARD
         if guard not in str(record.msg) or equality not in str(record.args):
             return
-        line = running_line(self._code_dir)
+        line = running_model_line(self._code_dir)
         if line and line not in self._lines:
             self._lines.append(line)

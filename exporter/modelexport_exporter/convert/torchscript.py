@@ -48,7 +48,7 @@ from modelexport_exporter.convert.script_symbolics import script_symbolics
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import GRAPH_WORDS, SURPLUS_OUTPUT_NAMES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.core.user_frame import UserLine, shorten, text_of, user_line
+from modelexport_exporter.core.user_frame import UserLine, model_line, shorten, text_of
 from modelexport_exporter.decompositions import rewriting_calls
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
@@ -217,7 +217,7 @@ def _types_met(module: torch.nn.Module, arguments: Arguments) -> Types:
 
 def _not_compiled(error: Exception, code_dir: Path | None) -> ExportFailure:
     reraise_out_of_memory(error)
-    frame = _scripted_line(str(error), code_dir) or user_line(error, code_dir)
+    frame = _scripted_line(str(error), code_dir) or model_line(error, code_dir)
     return ExportFailure(
         Reason.CAPTURE_FAILED,
         f"torch.jit.script cannot compile the forward pass{f' at {frame}' if frame else ''}: "
@@ -274,7 +274,7 @@ def _explain(
             "Raise export.opset where the message names a later one, or write the line with "
             "operators that ONNX has.",
         )
-    frame = user_line(error, code_dir)
+    frame = model_line(error, code_dir)
     place = f" at {frame}" if frame else ""
     return ExportFailure(
         Reason.CONVERSION_FAILED,

@@ -26,6 +26,8 @@ WEIGHTS_ONLY = "weights only"
 
 # torch.export.
 CONSTRAINTS_VIOLATED = ("Constraints violated", "Specializations unexpectedly required")
+DECIDED_BY_DATA = "data-dependent expression"
+"""Where Python needs the number or the truth of what a tensor holds."""
 INVALID_RANGES = "Invalid ranges"
 """For a dim with a maximum of 0 or 1."""
 NO_SIZES_LEFT = "Cannot create Dim with inconsistent"

@@ -6,6 +6,7 @@ import linecache
 import os
 import sys
 import traceback
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ _FRAMEWORKS = frozenset(
     | {"torch_geometric", "torch_scatter", "sentence_transformers", "onnx", "onnxruntime"}
 )
 """Packages that a factory may be taken from, and whose code is nobody's own."""
+_OF_MODELS = _FRAMEWORKS - {"torch", "functorch", "onnx", "onnxruntime"}
+"""Those with whole models: their lines are named where no line of the user's decides."""
 _packages: set[str] = set()
 """Folders and files of installed packages that the manifest names: the user's own code."""
 
@@ -38,7 +41,18 @@ class UserLine:
 
 def user_line(error: BaseException, code_dir: Path | None) -> UserLine | None:
     """Return the innermost line of the user's code in the traceback."""
-    frames = [frame for frame in _frames(error) if is_users(frame.filename, code_dir)]
+    return _last_line(
+        [frame for frame in _frames(error) if is_users(frame.filename, code_dir)], code_dir
+    )
+
+
+def model_line(error: BaseException, code_dir: Path | None) -> UserLine | None:
+    """Return the user's line; where there is none, the line of the library's model."""
+    of_models = [frame for frame in _frames(error) if _is_of_models(frame.filename)]
+    return user_line(error, code_dir) or _last_line(of_models, code_dir)
+
+
+def _last_line(frames: Sequence[traceback.FrameSummary], code_dir: Path | None) -> UserLine | None:
     if not frames:
         return None
     last = frames[-1]
@@ -47,9 +61,18 @@ def user_line(error: BaseException, code_dir: Path | None) -> UserLine | None:
 
 def running_line(code_dir: Path | None) -> UserLine | None:
     """Return the innermost line of the user's own code that is running."""
+    return _running(lambda filename: is_users(filename, code_dir), code_dir)
+
+
+def running_model_line(code_dir: Path | None) -> UserLine | None:
+    """Return the user's line that is running; where there is none, the library's model's."""
+    return running_line(code_dir) or _running(_is_of_models, code_dir)
+
+
+def _running(asked: Callable[[str], bool], code_dir: Path | None) -> UserLine | None:
     frame = sys._getframe()  # noqa: SLF001 - the call stack has no other door
     found = frame.f_back
-    while found is not None and not is_users(found.f_code.co_filename, code_dir):
+    while found is not None and not asked(found.f_code.co_filename):
         found = found.f_back
     if found is None:
         return None
@@ -132,3 +155,9 @@ def is_users(filename: str, code_dir: Path | None) -> bool:
     if is_own(filename):
         return False
     return filename.startswith(tuple(_packages)) or not filename.startswith(("<", *_LIBRARIES))
+
+
+def _is_of_models(filename: str) -> bool:
+    """Return whether a file is of an installed library of models, such as transformers."""
+    parents = [folder for folder in package_directories() if filename.startswith(folder)]
+    return any(filename[len(folder) :].partition(os.sep)[0] in _OF_MODELS for folder in parents)

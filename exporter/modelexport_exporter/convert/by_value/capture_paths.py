@@ -22,7 +22,7 @@ from modelexport_exporter.convert.by_value.join_paths import Path, joined
 from modelexport_exporter.convert.dynamo import rename_dims
 from modelexport_exporter.convert.wrapped_forward import wrapped_forward
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.user_frame import UserLine, running_line
+from modelexport_exporter.core.user_frame import UserLine, running_model_line
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
 
 MOST_PATHS = 16
@@ -129,7 +129,7 @@ def _captured(
     """Return the program of the path that begins with these sides, and all of its sides."""
 
     def on_decision() -> None:
-        line = running_line(subject.code_dir)
+        line = running_model_line(subject.code_dir)
         if line is not None and line not in lines:
             lines.append(line)
         if len(decisions.taken) == MOST_DECISIONS:

@@ -129,6 +129,17 @@ class Unfolds(torch.nn.Module):
         return (x / 2).unfold(0, 3, 1)
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_decision_by_what_a_tensor_holds(strict: bool) -> None:
+    with pytest.raises(Exception, match=messages.DECIDED_BY_DATA):
+        torch.export.export(AsksForPositive(), (torch.zeros(3),), strict=strict)
+
+
+class AsksForPositive(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 1 if (x > 0).any().item() else x
+
+
 def test_dim_that_torch_export_cannot_keep() -> None:
     with pytest.raises(Exception, match=messages.INVALID_RANGES):
         torch.export.export(
