@@ -169,9 +169,12 @@ def _trigger_spec() -> Schema:
     schema = structural(ModelExportTriggerSpec, defaults=True)
     _add_rules(schema, TRIGGER_RULES)
     description = at(schema, ("template", "spec"))["description"]
-    export = allow_expressions(structural(ModelExportSpec, defaults=False))
-    add_default_texts(schema)
-    at(schema, ("template",))["properties"]["spec"] = {**export, "description": description}
+    export = structural(ModelExportSpec, defaults=True)
+    for described in (schema, export):
+        add_default_texts(described)
+    # The texts stay, the defaults go: they apply when the ModelExport is created.
+    found = {**allow_expressions(export), "description": description}
+    at(schema, ("template",))["properties"]["spec"] = found
     return schema
 
 

@@ -1,7 +1,8 @@
 """Kubernetes Events on transitions, each created once, even if the operator restarts.
 
 The name of an Event is a hash of object, reason and key: the API server answers 409 to a second
-creation.
+creation. In a namespace that is being deleted nothing can be created, so that no Event is recorded
+there.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from modelexport_api import API_VERSION, KIND
 from modelexport_operator import clock, logs, names
 from modelexport_operator.decisions import Decision, Event
 from modelexport_operator.logs import Subject
+from modelexport_operator.rejections import Cause
 from modelexport_operator.transport import CONFLICT, ApiError
 
 NOTE_BYTES = 1024
@@ -56,8 +58,10 @@ class EventRecorder:
             try:
                 await self._api.create_event(body)
             except ApiError as error:
-                if error.reason != _EXISTS:
-                    about = logs.about(subject, kind=kind, reason=event.reason)
+                about = logs.about(subject, kind=kind, reason=event.reason)
+                if error.cause is Cause.NAMESPACE_TERMINATING:  # nothing is wrong, and it stays so
+                    log.info("no Event can be created: %s", error, extra=about)
+                elif error.reason != _EXISTS:
                     log.warning("failed to create Event: %s", error, extra=about)
                     passing = error if may_pass(error) else passing
                     continue

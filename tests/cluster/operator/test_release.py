@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,29 @@ def release(control_plane: ControlPlane, operators: Operators, helm: Path, world
     """A release that owns the CRDs; that the bed made them is the first adoption."""
     watched = {"operator": {"watchNamespaces": [world.namespace]}}
     return Release(control_plane, operators, helm, world.namespace, values=watched)
+
+
+def finish(world: World, name: str) -> None:
+    """Let the export's pod run and succeed."""
+    pod = world.live_pod(name)
+    world.run_pod(pod)
+    world.end_pod(pod, 0, SUCCESS)
+    world.wait_for(name, "Complete")
+
+
+@pytest.fixture
+def elsewhere(control_plane: ControlPlane, operators: Operators) -> Iterator[Operators]:
+    """Operators of another namespace."""
+    name = f"elsewhere-{secrets.token_hex(4)}"
+    control_plane.create_namespace(name)
+    yield replace(operators, namespace=name)
+    control_plane.delete_namespace(name, wait=False)
+
+
+def release_in(operators: Operators, helm: Path, watched: str, **values: object) -> Release:
+    """A release in the namespace of the operators that watches another one, or its own."""
+    found = {"operator": {"watchNamespaces": [watched]}, **values}
+    return Release(operators.plane, operators, helm, operators.namespace, values=found)
 
 
 def test_exports_survive_upgrade_uninstall_and_another_release(
@@ -86,3 +112,59 @@ def test_the_test_says_what_an_installation_lacks(
         f"the Lease {world.namespace}/modelexport was not renewed within 2 s",
     ]
     release.uninstall()
+
+
+def test_a_release_in_another_namespace_adopts_crds_and_exports(
+    world: World, release: Release, elsewhere: Operators, helm: Path
+) -> None:
+    release.install(CHART, "--take-ownership", "--force-conflicts")
+    before = release.start("before")
+    world.create("digits")
+    pod = world.live_pod("digits")
+    world.run_pod(pod)
+    world.wait_for("digits", "Scheduled")
+    release.uninstall()
+    before.terminate()
+
+    second = release_in(elsewhere, helm, world.namespace)
+    with pytest.raises(BedError, match="ownership"):
+        second.install(CHART)
+    second.install(CHART, "--take-ownership")
+    after = second.start("after")
+    world.end_pod(pod, 0, SUCCESS)
+    world.wait_for("digits", "Complete")
+    assert len(world.jobs("digits")) == 1
+    assert after.requests("POST", "jobs") == 0
+    second.uninstall()
+
+
+def test_two_releases_share_the_crds_and_no_export(
+    world: World, release: Release, elsewhere: Operators, helm: Path
+) -> None:
+    """The names of the releases are the same, as where two teams follow the same page."""
+    release.install(CHART, "--take-ownership", "--force-conflicts")
+    other = World(world.plane, elsewhere.namespace)
+    second = release_in(elsewhere, helm, other.namespace, crds={"install": False})
+    second.install()
+    replicas = {"first": release.start("first"), "second": second.start("second")}
+    places = {"first": world, "second": other}
+    for place in places.values():
+        for name in ("a", "b"):
+            place.create(name)
+    for owner, place in places.items():
+        for name in ("a", "b"):
+            finish(place, name)
+            assert len(place.jobs(name)) == 1
+            ended = [event for event in place.events(name) if event["reason"] == "Complete"]
+            assert [event["reportingInstance"] for event in ended] == [owner]
+    assert {owner: one.requests("POST", "jobs") for owner, one in replicas.items()} == {
+        "first": 2,
+        "second": 2,
+    }
+
+    release.uninstall()  # the CRDs are kept
+    replicas["first"].terminate()
+    other.create("c")
+    finish(other, "c")
+    second.uninstall()
+    assert other.exists("c")

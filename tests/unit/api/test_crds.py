@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -103,15 +103,35 @@ def apply_defaults(schema: dict[str, Any], value: Any) -> Any:  # noqa: ANN401 -
     return filled
 
 
+@pytest.mark.parametrize(
+    ("definition", "expected"),
+    [
+        (
+            crds.model_export,
+            {".export.opset": "20", ".suspend": "false", ".source.sha256": "none"},
+        ),
+        (
+            crds.model_export_trigger,
+            {
+                ".startPolicy": "NewOnly",
+                ".template.spec.export.opset": "20",
+                ".template.spec.suspend": "false",
+                ".template.spec.source.sha256": "none",
+            },
+        ),
+    ],
+    ids=["ModelExport", "ModelExportTrigger"],
+)
 def test_kubectl_explain_states_the_default_of_every_optional_field(
-    version: dict[str, Any],
+    definition: Callable[[], dict[str, Any]], expected: dict[str, str]
 ) -> None:
-    found = dict(optional(version["schema"]["openAPIV3Schema"]["properties"]["spec"]))
-    assert found[".export.opset"].endswith(" Default: 20.")
-    assert found[".suspend"].endswith(" Default: false.")
-    assert found[".source.sha256"].endswith(" Default: none.")
+    schema = definition()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    found = dict(optional(schema["properties"]["spec"]))
+    for path, default in expected.items():
+        assert found[path].endswith(f" Default: {default}.")
     silent = [path for path, text in found.items() if not re.search("Default: |not set", text)]
     assert silent == []
+    assert not [path for path, text in found.items() if text.count("Default: ") > 1]
 
 
 def test_no_category_is_the_name_of_a_resource() -> None:

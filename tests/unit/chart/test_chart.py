@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from bed import processes
-from modelexport_api.resource import parse
-from modelexport_operator import job, rbac
-from unit.api.manifests import VALID
+from modelexport_operator import rbac
 from unit.chart.rendering import CHART, Render, container, named, settings
 
 
@@ -172,42 +170,6 @@ def test_export_pods_without_gpus_run_the_image_without_cuda(
     image = {"repository": "host/exporter", "tag": "7"}
     objects = render(exporter={"image": image, "cpuImage": cpu_image, "gpu": {"count": gpus}})
     assert settings(objects).exporter_image == expected
-
-
-def test_every_value_for_export_pods_is_in_the_job(render: Render) -> None:
-    values = {
-        "nodeSelector": {"pool": "gpu"},
-        "tolerations": [{"key": "gpu", "operator": "Exists"}],
-        "runtimeClassName": "nvidia",
-        "priorityClassName": "low",
-        "env": [{"name": "AWS_CA_BUNDLE", "value": "/certs/ca.pem"}],
-        "image": {"repository": "host/exporter", "tag": "7"},
-    }
-    objects = render(exporter=values, imagePullSecrets=[{"name": "pull"}])
-    resource = parse({**VALID, "metadata": {"name": "digits", "uid": "u"}})
-    spec = job.build(resource, settings(objects))["spec"]["template"]["spec"]
-    assert spec["nodeSelector"] == {"pool": "gpu"}
-    assert {"key": "gpu", "operator": "Exists"} in spec["tolerations"]
-    assert (spec["runtimeClassName"], spec["priorityClassName"]) == ("nvidia", "low")
-    assert spec["imagePullSecrets"] == [{"name": "pull"}]
-    assert spec["containers"][0]["image"] == "host/exporter:7"
-    assert values["env"][0] in spec["containers"][0]["env"]  # type: ignore[index]
-
-
-def test_every_value_for_the_operator_is_in_its_settings(render: Render) -> None:
-    limits = {"qps": 7, "burst": 8, "logQps": 9}
-    found = settings(
-        render(
-            operator={
-                "api": limits,
-                "podStartGraceSeconds": 33,
-                "resyncSeconds": 44,
-                "workers": 5,
-            }
-        )
-    )
-    assert found.api.to_wire() == limits
-    assert (found.pod_start_grace_seconds, found.resync_seconds, found.workers) == (33, 44, 5)
 
 
 def test_the_audiences_of_tokens_are_in_the_operator_s_settings(render: Render) -> None:

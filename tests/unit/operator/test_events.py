@@ -25,6 +25,10 @@ from unit.operator.objects import (
     terminated,
 )
 
+TERMINATING = (
+    'events.events.k8s.io "e" is forbidden: unable to create new content in namespace n because it '
+    "is being terminated"
+)
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
@@ -56,20 +60,21 @@ class Server:
 
 
 @pytest.mark.parametrize(
-    ("status", "reason", "passes", "created"),
+    ("status", "reason", "message", "passes", "created"),
     [
-        (500, "InternalError", True, 1),
-        (429, "TooManyRequests", True, 1),
-        (0, "NoAnswer", True, 1),
-        (409, "Conflict", True, 1),  # with the counter of a quota, not with this Event
-        (409, "AlreadyExists", False, 0),
-        (403, "Forbidden", False, 1),  # asked again only because something else happened
+        (500, "InternalError", "m", True, 1),
+        (429, "TooManyRequests", "m", True, 1),
+        (0, "NoAnswer", "m", True, 1),
+        (409, "Conflict", "m", True, 1),  # with the counter of a quota, not with this Event
+        (409, "AlreadyExists", "m", False, 0),
+        (403, "Forbidden", "m", False, 1),  # asked again only because something else happened
+        (403, "Forbidden", TERMINATING, False, 0),  # never possible again
     ],
 )
 def test_an_event_that_was_not_created_is_created_later(
-    status: int, reason: str, passes: bool, created: int
+    status: int, reason: str, message: str, passes: bool, created: int
 ) -> None:
-    server = Server(ApiError(status, reason, "m"))
+    server = Server(ApiError(status, reason, message))
 
     async def record_twice() -> list[ApiError | None]:
         recorder = EventRecorder(server, "operator-0")
