@@ -67,7 +67,8 @@ def shown(value: float, unit: str) -> str:
         return f"{value * 1000:.3g} ms"
     if unit == "percentunit":
         return f"{value:.1%}"
-    return f"{value:.3g}{' s' if unit == 's' else ''}"
+    number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{number} s" if unit == "s" else number
 
 
 def _panel(panel: Object, series: Sequence[Series]) -> str:

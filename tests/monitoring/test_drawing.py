@@ -21,6 +21,7 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
         (75 * 2**20, "bytes", "75 MiB"),
         (0.25, "percentunit", "25.0%"),
         (3, "short", "3"),
+        (2930.4, "short", "2,930"),
     ],
 )
 def test_a_value_has_its_unit(value: float, unit: str, expected: str) -> None:
