@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_every_panel_of_the_dashboard_is_drawn() -> None:
     lines = [Series("<a>", ((0.0, 1.0), (30.0, 2.0))), Series("b", ((0.0, 0.0),))]
     found = {panel["title"]: lines for panel in shipped.panels()}
     del found["Memory"]
-    root = ElementTree.fromstring(svg(shipped.dashboard()["panels"], found))
+    root = ET.fromstring(svg(shipped.dashboard()["panels"], found))
     texts = [element.text for element in root.iter(f"{NAMESPACE}text")]
     assert {panel["title"] for panel in shipped.dashboard()["panels"]} <= set(texts)
     assert texts.count("No data") == 1
