@@ -1,8 +1,9 @@
 """`int(x)`, `float(x)`, `len(x)` and functions of symbolic sizes and of tensors stay symbolic.
 
 Python's `int` and `len` have to return a number: of a symbolic size torch.export then takes the
-example's, and the graph holds for that size only; of a tensor it refuses most uses of an `int`. `round`, `math.floor`
-and the operators need no help with sizes, except `divmod` and what looks for a power of two.
+example's, and the graph holds for that size only; of a tensor it refuses most uses of an `int`.
+`round`, `math.floor` and the operators need no help with sizes, except `divmod` and what looks for
+a power of two.
 """
 
 from __future__ import annotations
