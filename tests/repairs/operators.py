@@ -187,6 +187,7 @@ CALLS: dict[str, list[Call]] = {
     ),
     **of("floor ceil trunc round", call(INTS)),
     **of("relu", script(INTS)),
+    **of("rsub.Scalar", call(INTS, 1.0)),
     # Error functions
     **of("erfinv", call(X / 5)),
     **of("special_erfcx special_log_ndtr", call(FAR / 10)),

@@ -1,8 +1,9 @@
-"""`int(x)`, `float(x)` and functions of symbolic sizes and of tensors, which stay symbolic.
+"""`int(x)`, `float(x)`, `len(x)` and functions of symbolic sizes and of tensors stay symbolic.
 
-Python's `int` has to return a number: of a symbolic size torch.export then takes the example's, and
-the graph holds for that size only; of a tensor it refuses most uses of it. `round`, `math.floor`
-and the operators need no help with sizes, except `divmod` and what looks for a power of two.
+Python's `int` and `len` have to return a number: of a symbolic size torch.export then takes the
+example's, and the graph holds for that size only; of a tensor it refuses most uses of an `int`.
+`round`, `math.floor` and the operators need no help with sizes, except `divmod` and what looks for
+a power of two.
 """
 
 from __future__ import annotations
@@ -86,7 +87,12 @@ class _TensorFloat(_SizeFloat):
     of_tensors = True
 
 
-_KINDS: tuple[tuple[str, type], ...] = (("int", _SizeInt), ("float", _SizeFloat))
+def _size_len(x: Any, /) -> Any:  # noqa: ANN401
+    """Return len(x), of a tensor its first size."""
+    return x.shape[0] if isinstance(x, torch.Tensor) and x.dim() else len(x)
+
+
+_BUILT_IN: dict[str, Any] = {"int": _SizeInt, "float": _SizeFloat, "len": _size_len}
 _square_root, _log2 = math.sqrt, math.log2
 
 
@@ -185,7 +191,7 @@ def sizes_stay_symbolic(modules: Sequence[ModuleType], *, tensors: bool = False)
 
     `tensors`: also with tensors where it asks for their numbers.
     """
-    kinds = (("int", _TensorInt), ("float", _TensorFloat)) if tensors else _KINDS
+    built_in = _BUILT_IN | ({"int": _TensorInt, "float": _TensorFloat} if tensors else {})
     functions = _FUNCTIONS_OF_TENSORS if tensors else _FUNCTIONS_OF_SIZES
     changed: list[tuple[Any, str, Any]] = []
 
@@ -197,8 +203,8 @@ def sizes_stay_symbolic(modules: Sequence[ModuleType], *, tensors: bool = False)
         set_name(torch.SymInt, name, method)
 
     for module in modules:
-        for name, kind in (kind for kind in kinds if kind[0] not in vars(module)):
-            set_name(module, name, kind)
+        for name in built_in.keys() - vars(module).keys():
+            set_name(module, name, built_in[name])
     for module in (*modules, math):
         for plain, compute in functions:
             for name in [name for name, value in vars(module).items() if value is plain]:

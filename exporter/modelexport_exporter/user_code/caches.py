@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -38,6 +38,9 @@ def bypassing_caches(module: torch.nn.Module, modules: Iterable[ModuleType]) -> 
                 if plain is not None:
                     setattr(owner, name, plain)
                     restoring.callback(setattr, owner, name, value)
+                for cell, cached in _enclosed(value):
+                    cell.cell_contents = cached.__wrapped__
+                    restoring.callback(setattr, cell, "cell_contents", cached)
         yield
 
 
@@ -60,6 +63,15 @@ def _without_cache(value: Any) -> Any:  # noqa: ANN401
     if type(value) is staticmethod and type(value.__func__) is _CACHED:
         return staticmethod(value.__func__.__wrapped__)
     return None
+
+
+def _enclosed(value: Any) -> Iterator[tuple[CellType, Any]]:  # noqa: ANN401
+    """Yield the caches that a decorator's function calls, as in transformers, with their cells."""
+    function = value.__func__ if type(value) is staticmethod else value
+    for cell in (type(function) is FunctionType and function.__closure__) or ():
+        with suppress(ValueError):  # an empty cell
+            if type(cell.cell_contents) is _CACHED:
+                yield cell, cell.cell_contents
 
 
 def _classes_in(module: ModuleType) -> Iterator[type]:

@@ -179,3 +179,17 @@ def rounded_integer(x: Tensor, **_: object) -> Tensor:
 )
 def relu_of_integers(x: Tensor) -> Tensor:
     return torch.clamp(x, min=0)
+
+
+def _float_minus_integer(x: Tensor, other: object, *_: object, **__: object) -> bool:
+    return isinstance(other, float) and _is_integral(x)
+
+
+@FAMILY.decomposes(
+    "aten::rsub.Scalar",
+    defect="`1.0 - mask` of integers is not translated: the definition that torch applies fails",
+    method="of the integers as the floats that eager makes of them",
+    applies=_float_minus_integer,
+)
+def float_minus_integer(x: Tensor, other: float, alpha: float = 1) -> Tensor:
+    return torch.rsub(x.to(torch.result_type(x, other)), other, alpha=alpha)

@@ -1,4 +1,4 @@
-"""What `int`, `float` and `math.sqrt` of a model's code do while it is captured."""
+"""What `int`, `float`, `len` and `math.sqrt` of a model's code do while it is captured."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def bits(n):
     return n.bit_length(), math.ceil(math.log2(n)), math.floor(math.log2(n)), int(math.log2(n))
 def same(): return isinstance(3, int), isinstance(3, float), issubclass(bool, int)
 def kinds(): return type(3) == int, {int: "i", float: "f"}[type(3.0)], int | None, int("7")
+def rows(x): return len(x)
 def methods(): return int.from_bytes(b"a", "big"), float.fromhex("0x1p1"), int(True)
 """
 
@@ -61,6 +62,21 @@ def test_of_sizes_they_are_symbolic(module: Any) -> None:  # noqa: ANN401
         program = torch.export.export(Sized(), (torch.ones(6),), dynamic_shapes=dims)
     for size in (2, 7, 50):
         given = torch.rand(size)
+        assert torch.equal(program.module()(given), Sized()(given))
+
+
+def test_the_length_of_a_tensor_is_its_first_size(module: Any) -> None:  # noqa: ANN401
+    class Sized(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.new_zeros(module.rows(x), module.rows([x, x])) + x.sum() / module.rows(x)
+
+    dims = ({0: torch.export.Dim("n", min=2, max=50)},)
+    with sizes_stay_symbolic([module]):
+        program = torch.export.export(Sized(), (torch.ones(6, 3),), dynamic_shapes=dims)
+        with pytest.raises(TypeError, match="0-d"):
+            module.rows(torch.ones(()))
+    for size in (2, 7, 50):
+        given = torch.rand(size, 3)
         assert torch.equal(program.module()(given), Sized()(given))
 
 

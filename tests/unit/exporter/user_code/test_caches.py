@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import pytest
 import torch
@@ -11,6 +13,17 @@ import torch
 from modelexport_exporter.user_code.caches import bypassing_caches
 
 calls: list[int] = []
+
+
+def keeping(function: Callable[..., int]) -> Callable[..., int]:
+    """Keep results unless torch compiles, as a decorator of transformers does."""
+    cached = functools.lru_cache(function)
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> int:  # noqa: ANN401
+        return (function if torch.compiler.is_compiling() else cached)(*arguments)
+
+    return call
 
 
 class Model(torch.nn.Module):
@@ -24,6 +37,10 @@ class Model(torch.nn.Module):
 
     @functools.cache  # noqa: B019 - as users write
     def method(self, size: int) -> int:
+        return self._doubled(size)
+
+    @keeping
+    def decorated(self, size: int) -> int:
         return self._doubled(size)
 
     @staticmethod
@@ -40,7 +57,7 @@ def module() -> ModuleType:
     return made
 
 
-@pytest.mark.parametrize("where", ["function", "own", "method", "static"])
+@pytest.mark.parametrize("where", ["function", "own", "method", "static", "decorated"])
 def test_a_cache_is_bypassed_and_comes_back(where: str, module: ModuleType) -> None:
     model = Model()
 

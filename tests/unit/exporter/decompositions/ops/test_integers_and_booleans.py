@@ -53,3 +53,9 @@ def test_booleans_are_combined_as_eager_does() -> None:
     assert_as_eager("aten::where.self", p, q, ~q)
     assert_as_eager("aten::masked_fill.Scalar", p, q, 1)
     assert_as_eager("aten::masked_fill.Scalar", p, q, 0)
+
+
+@pytest.mark.parametrize("x", [NUMBERS, BYTES, NUMBERS.int()])
+def test_integers_are_subtracted_from_a_float(x: torch.Tensor) -> None:
+    assert_as_eager("aten::rsub.Scalar", x, 1.5)
+    assert_as_eager("aten::rsub.Scalar", x, 1.0, 2)
