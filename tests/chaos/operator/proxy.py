@@ -1,4 +1,4 @@
-"""A proxy between the operator and the API server, which cuts off, or answers with errors.
+"""A proxy between the operator and the API server, which cuts off, is slow, or answers with errors.
 
 It ends TLS on both sides: towards the API server it has the operator's certificate, and it lets in
 only clients that the cluster's authority has signed.
@@ -28,6 +28,9 @@ _OF_CONNECTION = {"connection", "transfer-encoding", "keep-alive", "host"}
 _LINE = 16 * 2**20
 """At most, for an event of a watch."""
 EXPIRED, CONFLICT, BUSY, BROKEN, BROKEN_LATE = "410", "409", "429", "500", "500 after the write"
+LATE, LATE_EVENT = "late requests", "late events of watches"
+DELAYS = (0.5, 10.0)
+"""The least and the longest delay in s."""
 _STATUS = {
     EXPIRED: (410, "Expired", "The provided continue parameter or resource version is too old"),
     CONFLICT: (409, "Conflict", "the object has been modified; please apply your changes"),
@@ -59,11 +62,12 @@ class ApiProxy:
         self._upstream = plane.url
         self._draw = random.Random(0)
         self._share = 0.0
+        self._slow = 0.0
         self._cut = False
         self._open: set[asyncio.Transport] = set()
         self._expiring: set[asyncio.Event] = set()
         self.answered: Counter[str] = Counter()
-        """Errors that the proxy answered, and 410s of the API server under `EXPIRED`."""
+        """Errors that the proxy answered, 410s of the API server under `EXPIRED`, and delays."""
         authority = plane.authority
         self._serving = authority.issue("proxy", user="proxy", hosts=[_ADDRESS])
         self._pair: KeyPair = authority.issue("proxied", user=user)
@@ -97,6 +101,15 @@ class ApiProxy:
             yield
         finally:
             self._share = 0.0
+
+    @contextmanager
+    def slow(self, share: float, draw: random.Random) -> Iterator[None]:
+        """Delay such a share of requests, of their answers, and of the events of watches."""
+        self._draw, self._slow = draw, share
+        try:
+            yield
+        finally:
+            self._slow = 0.0
 
     @contextmanager
     def cut(self) -> Iterator[None]:
@@ -178,10 +191,17 @@ class ApiProxy:
             status=code, body=body, headers=headers, content_type="application/json"
         )
 
+    async def _linger(self, what: str) -> None:
+        """Wait, in a share of the cases while it is slow."""
+        if self._slow and self._draw.random() < self._slow:
+            self.answered[what] += 1
+            await asyncio.sleep(self._draw.uniform(*DELAYS))
+
     async def _forward(self, request: web.Request, *, lost: bool) -> web.StreamResponse:
         headers = {k: v for k, v in request.headers.items() if k.lower() not in _OF_CONNECTION}
         body = await request.read()
         url = f"{self._upstream}{request.raw_path}"
+        await self._linger(LATE)  # a write may arrive when the client has given it up
         async with self._session.request(
             request.method, url, headers=headers, data=body or None, allow_redirects=False
         ) as answer:
@@ -190,6 +210,7 @@ class ApiProxy:
                 return self._answer(BROKEN_LATE)
             passed = {k: v for k, v in answer.headers.items() if k.lower() not in _OF_CONNECTION}
             self.answered[EXPIRED] += answer.status == _STATUS[EXPIRED][0]
+            await self._linger(LATE)  # a write may be done when the client gives it up
             response = web.StreamResponse(status=answer.status, headers=passed)
             await response.prepare(request)
             if "watch=true" in request.query_string and answer.status == 200:
@@ -220,6 +241,7 @@ class ApiProxy:
                 if not (found := line.result()):
                     return
                 self.answered[EXPIRED] += b'"type":"ERROR"' in found[:20] and b'"code":410' in found
+                await self._linger(LATE_EVENT)  # and with it all that follow
                 await response.write(found)
         finally:
             self._expiring.discard(expiring)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chaos.operator.part import plans
 from chaos.operator.place import Place
 from chaos.operator.promises import History, Script, broken
 from chaos.operator.study import SUCCEEDS, Round
@@ -49,6 +50,15 @@ def test_nothing_is_broken() -> None:
     assert not broken("e", SUCCEEDS, history())
     again = {"jobs": {"a": False, "b": False}, "deleted_by_hand": {"a"}}
     assert not broken("e", SUCCEEDS, history(**again, phases=["Running", "Pending", "Succeeded"]))
+
+
+def test_the_page_has_enough_of_each_kind() -> None:
+    made = plans(None)
+    counts = {kind: sum(p.times for p in made if p.trouble is kind) for kind in Trouble}
+    assert counts.pop(Trouble.KILL) == 200
+    assert {one.exports for one in made if one.trouble is Trouble.KILL} == {50}
+    assert all(20 <= count <= 40 for count in counts.values())
+    assert [one.trouble for one in plans(5 * len(Trouble))] == list(Trouble)
 
 
 @pytest.mark.control_plane

@@ -27,6 +27,7 @@ class Trouble(StrEnum):
     STANDBY = "SIGKILL of the leader of two replicas"
     STOP = "SIGTERM to the operator"
     FREEZE = "API server without answers for 0.5 to 5 s"
+    SLOW = "requests and events of watches late by 0.5 to 10 s, a fifth of them, for 5 to 15 s"
     RESTART = "SIGKILL of the API server, which starts again after 0 to 3 s"
     JOB = "a Job deleted by hand"
     POD = "a pod deleted while it runs"
@@ -38,9 +39,10 @@ class Trouble(StrEnum):
 
 
 OF_REPLICAS = {Trouble.KILL, Trouble.STANDBY, Trouble.STOP}
-PROXIED = {Trouble.ERRORS, Trouble.COMPACT}
+PROXIED = {Trouble.SLOW, Trouble.ERRORS, Trouble.COMPACT}
 """The operator reaches the API server by way of the proxy."""
 _SHARE = 0.35
+_LATE_SHARE = 0.2
 _HOUR = 3600
 
 
@@ -62,6 +64,7 @@ class Maker:
         """Make it once."""
         makers = {
             Trouble.FREEZE: self.freeze,
+            Trouble.SLOW: self.slow_down,
             Trouble.RESTART: self.restart,
             Trouble.JOB: self.delete_a_job,
             Trouble.POD: self.delete_a_pod,
@@ -81,6 +84,11 @@ class Maker:
             time.sleep(self.draw.uniform(0.5, 5))
         finally:
             os.killpg(server.pid, signal.SIGCONT)
+
+    def slow_down(self) -> None:
+        """Let the proxy delay a share of requests, answers and events."""
+        with self.place.proxy.slow(_LATE_SHARE, random.Random(self.draw.random())):
+            self._pass(self.draw.uniform(5, 15))
 
     def restart(self) -> None:
         """Kill the API server; it starts again."""

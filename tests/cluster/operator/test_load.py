@@ -69,3 +69,37 @@ def test_queued_exports_cause_no_requests(world: World, operators: Operators, co
     print(f"\n{count} queued exports: {before / count:.1f} requests each until they wait")
     assert before < 4.5 * count
     assert operator.requests("GET", "pods") == 0
+
+
+LARGE = 400
+SPEC_BYTES = 950_000
+CONTAINER_LIMIT = 512 * 2**20
+"""The memory limit of the operator's container by the chart's default values."""
+RESUMED = 20
+
+
+@pytest.mark.nightly
+def test_large_exports_fit_into_the_operator_s_memory(world: World, operators: Operators) -> None:
+    """The first listing, a second one, and the reading of some that are due at once."""
+    kwargs = {"text": "x" * SPEC_BYTES}
+    for number in range(LARGE):
+        model = {"factory": "digits:build", "kwargs": kwargs}
+        world.create(f"digits-{number:03}", suspend=True, model=model)
+    operator = operators.start(api=LIMITS, lease=PATIENT, resyncSeconds=10)
+    eventually(operator.leads, "it leads")
+    waiting = f'modelexport_exports{{phase="Suspended"}} {LARGE}.0'
+    eventually(lambda: waiting in operator.read("/metrics"), "all are suspended", 600)
+    listed = operator.memory()
+    time.sleep(15)  # until everything was listed again
+    again = operator.memory()
+    for number in range(RESUMED):  # too large for a pod's environment: each ends when it is read
+        world.patch(f"digits-{number:03}", {"spec": {"suspend": False}})
+    ended = f'modelexport_exports{{phase="Failed"}} {RESUMED}.0'
+    eventually(lambda: ended in operator.read("/metrics"), "the others have ended", 120)
+    peak = operator.memory()
+    print(
+        f"\n{LARGE} exports of {SPEC_BYTES / 1e6} MB: peak {listed / 2**20:.0f} MiB when all were "
+        f"listed, {again / 2**20:.0f} MiB listed again, {peak / 2**20:.0f} MiB at the end"
+    )
+    assert operator.healthy()
+    assert peak < CONTAINER_LIMIT

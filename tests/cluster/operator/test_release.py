@@ -12,10 +12,13 @@ import pytest
 
 from bed.control_plane import ControlPlane
 from bed.processes import BedError
+from cluster.operator import previous
 from cluster.operator.release import Release
 from cluster.operator.replica import Operators
 from cluster.operator.world import SUCCESS, World, eventually
+from modelexport_api.pod import PodResult
 from modelexport_operator import installed
+from modelexport_operator.job import job_name
 from unit.chart.rendering import CHART
 
 pytestmark = pytest.mark.control_plane
@@ -30,11 +33,11 @@ def release(control_plane: ControlPlane, operators: Operators, helm: Path, world
     return Release(control_plane, operators, helm, world.namespace, values=watched)
 
 
-def finish(world: World, name: str) -> None:
+def finish(world: World, name: str, result: PodResult | str = SUCCESS) -> None:
     """Let the export's pod run and succeed."""
     pod = world.live_pod(name)
     world.run_pod(pod)
-    world.end_pod(pod, 0, SUCCESS)
+    world.end_pod(pod, 0, result)
     world.wait_for(name, "Complete")
 
 
@@ -168,3 +171,35 @@ def test_two_releases_share_the_crds_and_no_export(
     finish(other, "c")
     second.uninstall()
     assert other.exists("c")
+
+
+def test_exports_of_the_previous_version_s_operator_are_finished(
+    world: World, release: Release
+) -> None:
+    release.install(PREVIOUS, "--take-ownership", "--force-conflicts")
+    for export in previous.EXPORTS.values():
+        export.restore(world)
+    release.install(CHART)
+    release.start("after")
+    ended = {"succeeded", "failed"}
+    for name in ("waiting", "running", "retrying"):
+        finish(world, name, previous.TERMINATIONS["Succeeded"])
+        assert world.export(name)["status"]["artifact"]["opset"] == 20
+    for pod in eventually(lambda: world.pods("folds")[1:] and world.pods("folds"), "both shares"):
+        share = pod["metadata"]["annotations"]["batch.kubernetes.io/job-completion-index"]
+        world.run_pod(pod["metadata"]["name"])
+        world.end_pod(pod["metadata"]["name"], 0, previous.TERMINATIONS[f"share {share}"])
+    assert world.wait_for("folds", "Complete")["items"]["succeeded"] == 5
+    world.patch("suspended", {"spec": {"suspend": False}})
+    finish(world, "suspended", previous.TERMINATIONS["Succeeded"])
+    for name, export in previous.EXPORTS.items():
+        assert len(world.jobs(name)) == (name not in ended), name
+        if export.jobs:  # by the name that the previous operator gave it
+            uid = world.export(name)["metadata"]["uid"]
+            assert export.jobs[0]["metadata"]["name"] == job_name(name, export.uid)
+            assert world.jobs(name)[0]["metadata"]["name"] == job_name(name, uid)
+    for name in ended:
+        status = world.export(name)["status"]
+        recorded = previous.EXPORTS[name].status
+        assert {key: status[key] for key in recorded} == {**recorded, "jobName": status["jobName"]}
+    release.uninstall()

@@ -251,15 +251,16 @@ class World:
         )
 
     def end_pod(
-        self, pod: str, exit_code: int, result: PodResult | None = None, reason: str = ""
+        self, pod: str, exit_code: int, result: PodResult | str | None = None, reason: str = ""
     ) -> None:
-        """The container ends, with the result in its termination message."""
+        """The container ends, with the result, or its text, in its termination message."""
+        text = encode_termination(result) if isinstance(result, PodResult) else result
         ended = {
             "exitCode": exit_code,
             "reason": reason or ("Completed" if exit_code == 0 else "Error"),
             "startedAt": _now(),
             "finishedAt": _now(),
-            "message": encode_termination(result) if result else "",
+            "message": text or "",
         }
         self._write(pod, "Succeeded" if exit_code == 0 else "Failed", {"terminated": ended})
 
