@@ -31,13 +31,14 @@ from modelexport_exporter.convert.size_guards import (
     conditions_of,
     conditions_read,
 )
+from modelexport_exporter.convert.weight_functions import with_computed_weights
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import NO_ONNX_FUNCTION
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import innermost
 from modelexport_exporter.decompositions import decomposing, prepared, provided
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
-from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
+from modelexport_exporter.diagnosis.operators.in_program import find_unsupported, unsupported_calls
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.asserted_quotients import quotients_are_asserted
 from modelexport_exporter.torch_internals.onnxscript_matcher import (
@@ -96,7 +97,7 @@ def translate(
     check_outputs(program)
     with decomposing(plugins.left_alone), sizes_read_as_numbers() as read:
         try:
-            converted = _converted(program, spec, plugins)
+            converted = _converted_somehow(program, spec, plugins)
         except Exception as error:
             raise _explain(error, program, spec, plugins, code_dir) from error
     if whole:
@@ -110,6 +111,24 @@ def translate(
     model = compute_sizes_in_double(model, decomposed)
     model = keep_constants_double(model, decomposed)
     return Translation(model, names, inputs, spec.outputs, tuple(conditions))
+
+
+def _converted_somehow(
+    program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins
+) -> torch.onnx.ONNXProgram:
+    try:
+        return _converted(program, spec, plugins)
+    except Exception as error:
+        if not _lacks_function(error):
+            raise
+        names = unsupported_calls(program, spec.export.opset, plugins.translated)
+        if not with_computed_weights(program, names):
+            raise
+    return _converted(program, spec, plugins)
+
+
+def _lacks_function(error: Exception) -> bool:
+    return any(NO_ONNX_FUNCTION in str(one) for one in (error, innermost(error)))
 
 
 def _converted(
@@ -188,7 +207,7 @@ def _explain(
 ) -> ExportFailure:
     reraise_out_of_memory(error)
     cause = innermost(error)
-    if NO_ONNX_FUNCTION in str(error) or NO_ONNX_FUNCTION in str(cause):
+    if _lacks_function(error):
         operators = find_unsupported(
             program,
             spec.export.opset,

@@ -20,6 +20,7 @@ from modelexport_exporter.convert.capture import capture
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.convert.no_route import unsupported_in_trace
 from modelexport_exporter.convert.program_dims import symbol_names
+from modelexport_exporter.convert.weight_functions import with_computed_weights
 from modelexport_exporter.core.diagnosis import (
     DiagnosedOp,
     DiagnosedPitfall,
@@ -32,7 +33,10 @@ from modelexport_exporter.core.types import ROUTES, ExportTask, ReportProgress, 
 from modelexport_exporter.decompositions import decomposing, prepared, provided
 from modelexport_exporter.diagnosis.enrich import enrich
 from modelexport_exporter.diagnosis.explain import find_pitfalls
-from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
+from modelexport_exporter.diagnosis.operators.in_program import (
+    find_unsupported,
+    unsupported_calls,
+)
 from modelexport_exporter.diagnosis.operators.skeleton import skeleton, skeleton_name
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
@@ -205,15 +209,22 @@ class _Examination:
         program = self._loaded.program or capture(self._loaded.module, self._bound_inputs, code_dir)
         program = prepared(self._plugins.decompose(program), self._plugins.left_alone)
         symbol_names(program, spec)
-        with decomposing(self._plugins.left_alone):
+        translated = self._plugins.translated
+
+        def find() -> list[UnsupportedOp]:
             return find_unsupported(
                 program,
                 self._opset,
                 code_dir,
-                translated=self._plugins.translated,
+                translated=translated,
                 provided=provided(),
                 disabled=spec.export.rewrites.disabled,
             )
+
+        with decomposing(self._plugins.left_alone):
+            found = find()
+            names = unsupported_calls(program, self._opset, translated) if found else set()
+            return find() if with_computed_weights(program, names) else found
 
     def _unsupported_in_script(self) -> list[UnsupportedOp]:
         return unsupported_in_trace(

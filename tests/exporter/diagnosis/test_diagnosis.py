@@ -68,6 +68,12 @@ def test_a_model_that_nothing_hinders(tmp_path: Path) -> None:
     assert diagnosis.inputs[0].shape == ["batch", 4]
 
 
+def test_what_pytorch_computes_from_weights_hinders_nothing(tmp_path: Path) -> None:
+    diagnosis = looked_at("awkward:AxesOfWeights", tmp_path)
+    assert not diagnosis.hinders
+    assert diagnosis.predicted_route is Exporter.DYNAMO
+
+
 def test_a_branch_over_values_stops_both_routes(tmp_path: Path) -> None:
     diagnosis = looked_at("awkward:DataDependent", tmp_path)
     dynamo, script = diagnosis.routes

@@ -70,3 +70,14 @@ def exits() -> nn.Module:
 
 def returns_dict() -> dict[str, int]:
     return {"layers": 2}
+
+
+class AxesOfWeights(nn.Module):
+    """Calls an operator that ONNX has not, on weights alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x @ torch.linalg.eigh(torch.outer(self.weight, self.weight)).eigenvectors

@@ -41,6 +41,18 @@ def find_unsupported(
     return grouped(uses, advice_for(Exporter.DYNAMO, opset, provided, disabled))
 
 
+def unsupported_calls(
+    program: ExportedProgram, opset: int, translated: Collection[object] = ()
+) -> set[str]:
+    """Return the names of the program's nodes without a translation."""
+    called = _called(program)
+    return {
+        _origin(node, called)[0]
+        for _, node in _calls(decompose(program, opset))
+        if not translates(node, opset, translated)
+    }
+
+
 def _uses(
     program: ExportedProgram, opset: int, code_dir: Path | None, translated: Collection[object]
 ) -> Iterator[OperatorUse]:
