@@ -85,7 +85,7 @@ def test_each_state_is_recorded(world: World, operators: Operators) -> None:
     eventually(lambda: "Retrying" in str(world.export("retrying")["status"]), "it is retried")
     world.wait_for_phase("folds", "Running")
     world.wait_for_phase("waiting", "Pending")
-    made = {
+    made: Object = {
         "about": "Recorded by tests/cluster/operator/test_record.py.",
         "terminations": {key: encode_termination(said) for key, said in TERMINATIONS.items()},
         "exports": [recorded(world, name) for name in previous.EXPORTS],
