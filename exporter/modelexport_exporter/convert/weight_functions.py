@@ -112,7 +112,7 @@ def _constant(program: ExportedProgram, node: Node, value: torch.Tensor) -> Node
     specs = program.graph_signature.input_specs
     place = sum(spec.kind is not InputKind.USER_INPUT for spec in specs)
     with program.graph.inserting_before(_nth(program.graph, place)):
-        made = program.graph.placeholder(name)
+        made: Node = program.graph.placeholder(name)
     made.meta = dict(node.meta)
     specs.insert(place, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(made.name), name))
     program.constants[name] = value.detach().contiguous()

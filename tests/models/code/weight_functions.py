@@ -15,7 +15,8 @@ class Axes(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         spread, axes = torch.linalg.eigh(self.weight @ self.weight.T)
-        return x @ axes * torch.sqrt(spread)
+        turned: Tensor = x @ axes * torch.sqrt(spread)
+        return turned
 
 
 class AxesOfInput(nn.Module):
@@ -26,7 +27,8 @@ class AxesOfInput(nn.Module):
         self.weight = nn.Parameter(torch.randn(4, 4))
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.linalg.eigvalsh(self.weight @ self.weight.T + x.mean())
+        spread: Tensor = torch.linalg.eigvalsh(self.weight @ self.weight.T + x.mean())
+        return spread
 
 
 class Orthogonal(nn.Module):
@@ -44,17 +46,21 @@ class Orthogonal(nn.Module):
 class Counting(nn.Module):
     """A buffer that changes with each call."""
 
+    seen: Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("seen", torch.eye(4))
 
     def forward(self, x: Tensor) -> Tensor:
         self.seen.add_(1.0)
-        return x @ torch.linalg.eigh(self.seen).eigenvectors
+        axes: Tensor = torch.linalg.eigh(self.seen).eigenvectors
+        return x @ axes
 
 
 class Drawn(nn.Module):
     """Axes of a random matrix."""
 
     def forward(self, x: Tensor) -> Tensor:
-        return x @ torch.linalg.eigh(torch.randn(4, 4)).eigenvectors
+        axes: Tensor = torch.linalg.eigh(torch.randn(4, 4)).eigenvectors
+        return x @ axes

@@ -76,4 +76,5 @@ class AxesOfWeights(Plain):
     """Calls an operator that ONNX has not, on weights alone."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ torch.linalg.eigh(torch.outer(self.weight, self.weight)).eigenvectors
+        axes: torch.Tensor = torch.linalg.eigh(torch.outer(self.weight, self.weight)).eigenvectors
+        return x @ axes
