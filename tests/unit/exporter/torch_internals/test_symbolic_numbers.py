@@ -68,9 +68,8 @@ def test_of_sizes_they_are_symbolic(module: Any) -> None:  # noqa: ANN401
 def test_the_length_of_a_tensor_is_its_first_size(module: Any) -> None:  # noqa: ANN401
     class Sized(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            zeros = x.new_zeros(module.rows(x), module.rows([x, x]))
-            mean: torch.Tensor = x.sum() / module.rows(x)
-            return zeros + mean
+            rows: int = module.rows(x)
+            return x.new_zeros(rows, module.rows([x, x])) + x.sum() / rows
 
     dims = ({0: torch.export.Dim("n", min=2, max=50)},)
     with sizes_stay_symbolic([module]):
