@@ -70,6 +70,8 @@ class Translation:
     outputs: Sequence[str]
     conditions: tuple[Condition, ...] = ()
     """What the graph assumes of its sizes."""
+    computed_weights: bool = False
+    """Whether it has constants that follow from these weights, so that it fits no others."""
 
 
 @quotients_are_asserted()
@@ -97,7 +99,7 @@ def translate(
     check_outputs(program)
     with decomposing(plugins.left_alone), sizes_read_as_numbers() as read:
         try:
-            converted = _converted_somehow(program, spec, plugins)
+            converted, computed_weights = _converted(program, spec, plugins)
         except Exception as error:
             raise _explain(error, program, spec, plugins, code_dir) from error
     if whole:
@@ -110,28 +112,29 @@ def translate(
     model = round_quotients_down(converted.model.clone(), decomposed)
     model = compute_sizes_in_double(model, decomposed)
     model = keep_constants_double(model, decomposed)
-    return Translation(model, names, inputs, spec.outputs, tuple(conditions))
+    return Translation(model, names, inputs, spec.outputs, tuple(conditions), computed_weights)
 
 
-def _converted_somehow(
+def _converted(
     program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins
-) -> torch.onnx.ONNXProgram:
+) -> tuple[torch.onnx.ONNXProgram, bool]:
+    """Return the translation, and whether PyTorch computed functions of weights for it."""
     try:
-        return _converted(program, spec, plugins)
+        return _torch_onnx(program, spec, plugins), False
     except Exception as error:
         if not _lacks_function(error):
             raise
         names = unsupported_calls(program, spec.export.opset, plugins.translated)
         if not with_computed_weights(program, names):
             raise
-    return _converted(program, spec, plugins)
+    return _torch_onnx(program, spec, plugins), True
 
 
 def _lacks_function(error: Exception) -> bool:
     return any(NO_ONNX_FUNCTION in str(one) for one in (error, innermost(error)))
 
 
-def _converted(
+def _torch_onnx(
     program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins
 ) -> torch.onnx.ONNXProgram:
     with quiet(), python_floats_are_double(), reading_no_sources():

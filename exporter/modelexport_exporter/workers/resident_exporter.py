@@ -60,7 +60,9 @@ class ResidentExporter:
             gc.freeze()
 
     def _keep(self, subject: Subject, translation: Translation) -> None:
-        if subject.loaded.format is not Format.EXPORTED_PROGRAM:
+        if translation.computed_weights:
+            self._family = None
+        elif subject.loaded.format is not Format.EXPORTED_PROGRAM:
             template = Template.of(translation, subject.loaded.module)
             rung = subject.task.rung
             self._family = _Family(template, subject.bound_inputs, subject.plugins, rung)

@@ -12,8 +12,9 @@ from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict
 from modelexport_exporter.convert.weight_functions import with_computed_weights
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.types import ConvertedModel, ExportTask
+from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.workers.export import export_model
+from modelexport_exporter.workers.resident_exporter import ResidentExporter
 from modelexport_exporter.workers.verify import verify_model
 from models import catalog
 from models.catalog import CODE, initialised
@@ -23,7 +24,7 @@ from models.exporting import silent, task_for
 ROWS = torch.randn(3, 4)
 
 
-def exported(factory: type[torch.nn.Module], directory: Path) -> tuple[ExportTask, ConvertedModel]:
+def task_of(factory: type[torch.nn.Module], directory: Path) -> ExportTask:
     model = replace(
         catalog.SINE,
         name=factory.__name__,
@@ -34,19 +35,27 @@ def exported(factory: type[torch.nn.Module], directory: Path) -> tuple[ExportTas
         outputs=[],
         write=initialised(factory),
     )
-    task = task_for(model, directory)
-    return task, export_model(task, silent)
+    return task_for(model, directory)
 
 
 @pytest.mark.parametrize("factory", [weight_functions.Axes, weight_functions.Orthogonal])
 def test_it_is_exported_and_verified(factory: type[torch.nn.Module], tmp_path: Path) -> None:
-    task, converted = exported(factory, tmp_path)
+    task = task_of(factory, tmp_path)
+    converted = export_model(task, silent)
     assert verify_model(task, converted, silent).summary.verdict is Verdict.VERIFIED
+
+
+def test_the_graph_fits_no_other_checkpoint(tmp_path: Path) -> None:
+    task = task_of(weight_functions.Axes, tmp_path)
+    exporter = ResidentExporter()
+    exporter.export(task, silent)
+    with pytest.raises(ExportFailure, match="no graph was kept"):
+        exporter.rebind(task, silent)
 
 
 def test_what_reads_an_input_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ExportFailure, match="linalg_eig") as caught:
-        exported(weight_functions.AxesOfInput, tmp_path)
+        export_model(task_of(weight_functions.AxesOfInput, tmp_path), silent)
     assert caught.value.reason is Reason.UNSUPPORTED_OPERATOR
 
 
