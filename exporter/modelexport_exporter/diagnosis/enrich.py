@@ -103,11 +103,7 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
     culprits = _one_a_line([pitfall for pitfall in pitfalls if pitfall.source in failure.sources])
     if culprits:
         return culprits[:_MOST]
-    kinds = CAUSES[failure.reason]
-    if failure.reason is Reason.CAPTURE_FAILED and failure.sources:
-        # What a run changes elsewhere makes no capture fail at the line that torch named.
-        kinds -= {PitfallKind.STATE}
-    possible = [pitfall for pitfall in pitfalls if pitfall.kind in kinds]
+    possible = [pitfall for pitfall in pitfalls if pitfall.kind in CAUSES[failure.reason]]
     seen = {pitfall.source for pitfall in possible if pitfall.kind in CERTAIN and pitfall.source}
     certain = [pitfall for pitfall in possible if pitfall.source in seen]
     if failure.reason is Reason.DYNAMIC_DIM_SPECIALIZED and failure.sources:

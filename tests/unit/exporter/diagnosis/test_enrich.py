@@ -19,7 +19,6 @@ LOOP = Pitfall(PitfallKind.SIZE_LOOP, "`for row in x` runs", "m.py:7", "Compute 
 BAKED = Pitfall(PitfallKind.BAKED, "gives other outputs", "m.py:7", "Keep to tensors.")
 DRAWN = Pitfall(PitfallKind.NOT_DETERMINISTIC, "draws numbers", "m.py:9", "Take them.")
 UNLIKE = Pitfall(PitfallKind.NOT_DETERMINISTIC, "two calls differ", "", "Look for a clock.")
-KEPT = Pitfall(PitfallKind.STATE, "changes its _table", "attribute _table", "Return it.")
 NOISE = Pitfall(PitfallKind.RANDOM, "`torch.randn(3)` draws", "m.py:9", "Take it as an input.")
 
 
@@ -28,8 +27,6 @@ NOISE = Pitfall(PitfallKind.RANDOM, "`torch.randn(3)` draws", "m.py:9", "Take it
     [
         (Reason.CAPTURE_FAILED, "m.py:3", [LOOP, BRANCH], [BRANCH]),
         (Reason.CAPTURE_FAILED, "other.py:3", [NOISE], []),
-        (Reason.CAPTURE_FAILED, "library.py:3", [KEPT], []),
-        (Reason.CAPTURE_FAILED, "", [KEPT], [KEPT]),
         (Reason.DYNAMIC_DIM_SPECIALIZED, "", [BRANCH, LOOP], [LOOP]),
         (Reason.DYNAMIC_DIM_SPECIALIZED, "m.py:7", [BRANCH, LOOP], [LOOP]),
         (Reason.DYNAMIC_DIM_SPECIALIZED, "m.py:5", [BRANCH, LOOP], []),
