@@ -67,7 +67,10 @@ def without_links(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _is_kept_current(directory: Path) -> bool:
-    return (directory / _KEPT_CURRENT).is_symlink()
+    try:
+        return (directory / _KEPT_CURRENT).is_symlink()
+    except PermissionError:  # a mount of another user: nothing below it can be named
+        return False
 
 
 def credentials(environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:

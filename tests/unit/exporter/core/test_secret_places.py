@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from modelexport_exporter.core import secret_places
 from modelexport_exporter.core.secret_places import credentials, secret_volumes
 
 HOME = Path("/home/ada")
@@ -38,3 +39,15 @@ def test_credentials_are_where_their_variables_say(variable: str, value: str, hi
 def test_volumes_with_secrets_are_found_wherever_they_are(line: str, *, found: bool) -> None:
     volumes = secret_volumes(line, lambda path: path == Path("/keys"))
     assert bool(volumes) is found
+
+
+def test_a_mount_of_another_user_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of containers are, on a machine that runs some."""
+    mount = "50 40 0:51 / /run/containerd/shm rw - tmpfs tmpfs rw"
+
+    def is_denied(_: Path) -> bool:
+        raise PermissionError
+
+    monkeypatch.setattr(secret_places, "mount_info", lambda: mount)
+    monkeypatch.setattr(Path, "is_symlink", is_denied)
+    assert Path("/run/containerd/shm") not in secret_places.secret_places()
