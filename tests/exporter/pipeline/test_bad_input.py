@@ -259,7 +259,10 @@ WRONG = {
     ),
     "NUL in the source": Wrong({}, source("a%00b.pt"), Reason.SOURCE_NOT_FOUND, ("a%00b.pt",)),
     "a device": Wrong(
-        {}, {"source": {"uri": "file:///dev/zero"}}, Reason.ACCESS_DENIED, ("it is a device",)
+        {},
+        {"source": {"uri": "file:///dev/zero"}},
+        Reason.ACCESS_DENIED,
+        ("/dev/zero cannot be read",),
     ),
     "NUL in the destination": Wrong(
         {}, destination("a%00b/"), Reason.DESTINATION_DENIED, ("no such path can exist",)
