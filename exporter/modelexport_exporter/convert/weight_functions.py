@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, InputSpec, TensorArgument
-from torch.fx import Graph, Node
+from torch.fx import Node
 
 from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
 
@@ -25,7 +25,9 @@ def with_computed_weights(program: ExportedProgram, names: Collection[str]) -> b
     """
     fixed = _fixed(program)
     calls = [node for node in program.graph.nodes if node.name in names and node.name in fixed]
-    values = _values(program, calls) if calls else {}
+    if not calls:
+        return False
+    values = _values(program, calls)
     if not all(map(_is_computed, values.values())):
         return False  # weights without data
     for node in calls:
@@ -33,7 +35,7 @@ def with_computed_weights(program: ExportedProgram, names: Collection[str]) -> b
             result.replace_all_uses_with(_constant(program, result, value))
     program.graph.eliminate_dead_code()
     program.graph_module.recompile()
-    return bool(calls)
+    return True
 
 
 def _fixed(program: ExportedProgram) -> set[str]:
@@ -111,14 +113,9 @@ def _constant(program: ExportedProgram, node: Node, value: torch.Tensor) -> Node
     name = f"computed_{node.name}"
     specs = program.graph_signature.input_specs
     place = sum(spec.kind is not InputKind.USER_INPUT for spec in specs)
-    with program.graph.inserting_before(_nth(program.graph, place)):
+    with program.graph.inserting_before([*program.graph.nodes][place]):
         made: Node = program.graph.placeholder(name)
     made.meta = dict(node.meta)
     specs.insert(place, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(made.name), name))
     program.constants[name] = value.detach().contiguous()
     return made
-
-
-def _nth(graph: Graph, place: int) -> Node:
-    nodes: list[Node] = [*graph.nodes]
-    return nodes[place]

@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from modelexport_exporter.core.mounts import mount_info, mounts_in
+
 CREDENTIAL_FILES = (
     *(".ssh", ".gnupg", ".aws", ".azure", ".oci", ".kube", ".docker", ".config/containers"),
     *(".netrc", "_netrc", ".git-credentials", ".config/git/credentials", ".config/gh"),
@@ -33,8 +35,6 @@ CREDENTIAL_VARIABLES = (
 )
 """Environment variables with paths of credentials, several of them separated by colons."""
 
-_MOUNT_POINT = 4
-"""Its field in a line of /proc/self/mountinfo; the root of the mount is before it."""
 _KEPT_CURRENT = "..data"
 """A link in the volumes that the kubelet keeps current."""
 
@@ -47,14 +47,6 @@ def secret_places() -> frozenset[Path]:
         home = Path("/")
     named = credentials(os.environ, home)
     return frozenset(without_links([*named, *secret_volumes(mount_info(), _is_kept_current)]))
-
-
-def mount_info() -> str:
-    """Return what is mounted here; nothing where the kernel is not Linux."""
-    try:
-        return Path("/proc/self/mountinfo").read_text()
-    except OSError:
-        return ""
 
 
 def without_links(paths: Iterable[Path]) -> Iterator[Path]:
@@ -94,13 +86,9 @@ def secret_volumes(mount_info: str, is_kept_current: Callable[[Path], bool]) -> 
     replaces the content of a directory in one step, as it does for these volumes.
     """
     found = []
-    for line in mount_info.splitlines():
-        before, _, after = line.partition(" - ")
-        fields = before.split()
-        if len(fields) < _MOUNT_POINT + 1 or after.split()[:1] != ["tmpfs"]:
-            continue
-        path = Path(fields[_MOUNT_POINT].replace("\\040", " "))
+    for mount in mounts_in(mount_info):
         # One file of such a volume is mounted from the directory of its present content.
-        if fields[_MOUNT_POINT - 1].startswith("/..") or is_kept_current(path):
+        path = Path(mount.point)
+        if mount.kind == "tmpfs" and (mount.root.startswith("/..") or is_kept_current(path)):
             found.append(path)
     return tuple(found)

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from modelexport_exporter.core import place
-from modelexport_exporter.core.secret_places import mount_info, secret_places
+from modelexport_exporter.core.mounts import mount_info, mounts_in
+from modelexport_exporter.core.secret_places import secret_places
 
 Identity = tuple[int, int]
 """Device and inode: the same by whatever name."""
@@ -30,8 +31,6 @@ KERNEL_TYPES = frozenset(
 _IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 _DEV = PurePosixPath("/dev")
 _SHARED = _DEV / "shm"
-_DEVICE, _MOUNT_POINT = 2, 4
-"""Fields in a line of /proc/self/mountinfo."""
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",
@@ -106,14 +105,10 @@ def devices_of(mounts: str, *, shared_memory: bool) -> dict[int, str]:
     its user's, in a pod those of its processes.
     """
     found: dict[int, str] = {}
-    for line in mounts.splitlines():
-        before, _, after = line.partition(" - ")
-        fields, kind = before.split(), after.partition(" ")[0]
-        if len(fields) <= _MOUNT_POINT:
-            continue
-        point = PurePosixPath(fields[_MOUNT_POINT].replace("\\040", " "))
-        memory = kind in _IN_MEMORY and (point == _DEV or _DEV in point.parents)
-        if kind in KERNEL_TYPES or (memory and not (shared_memory and point == _SHARED)):
-            major, _, minor = fields[_DEVICE].partition(":")
-            found.setdefault(os.makedev(int(major), int(minor)), str(point))
+    for mount in mounts_in(mounts):
+        memory = mount.kind in _IN_MEMORY and (mount.point == _DEV or _DEV in mount.point.parents)
+        if mount.kind in KERNEL_TYPES or (
+            memory and not (shared_memory and mount.point == _SHARED)
+        ):
+            found.setdefault(mount.device, str(mount.point))
     return found

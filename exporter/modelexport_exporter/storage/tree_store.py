@@ -108,7 +108,7 @@ class TreeStore(abc.ABC):
             try:
                 return self._stat(key)
             except RefusedPlaceError:
-                # A link names it: whoever reads it is told why not. What else is there is no file.
+                # A link is listed, so that reading it raises the reason; anything else is no file.
                 with self._tree.entry(key, follow=False) as (above, name):
                     found = os.stat(name, dir_fd=above, follow_symlinks=False)
                 return describe(key, found) if stat.S_ISLNK(found.st_mode) else None

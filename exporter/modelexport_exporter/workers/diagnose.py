@@ -223,8 +223,11 @@ class _Examination:
 
         with decomposing(self._plugins.left_alone):
             found = find()
-            names = unsupported_calls(program, self._opset, translated) if found else set()
-            return find() if with_computed_weights(program, names) else found
+            if found and with_computed_weights(
+                program, unsupported_calls(program, self._opset, translated)
+            ):
+                return find()
+            return found
 
     def _unsupported_in_script(self) -> list[UnsupportedOp]:
         return unsupported_in_trace(
