@@ -18,7 +18,6 @@ import copy
 import os
 import re
 import statistics
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +33,7 @@ from bed.processes import Child
 from benchmarks import jobset
 from benchmarks.page import put_table
 from cluster.operator.forked import Forker
+from cluster.operator.kubelet import advancing
 from cluster.operator.replica import LEASE, Operators, peak_memory, prepare
 from cluster.operator.world import SUCCESS, World
 from modelexport_api import GROUP, PLURAL, VERSION
@@ -217,7 +217,6 @@ def in_parallel(act: Callable[[int], object], count: int) -> None:
 @contextmanager
 def kubelet(world: World) -> Iterator[None]:
     """Run each pod for a second; then it succeeds."""
-    stop = threading.Event()
     ends: dict[str, float] = {}
 
     def advance(pod: Object) -> None:
@@ -228,18 +227,8 @@ def kubelet(world: World) -> Iterator[None]:
         elif phase == "Running" and time.monotonic() >= ends.get(name, 0):
             world.end_pod(name, 0, SUCCESS)
 
-    def serve() -> None:
-        with ThreadPoolExecutor(CLIENTS) as pool:
-            while not stop.wait(0.2):
-                list(pool.map(advance, world.all_pods()))
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
+    with advancing(world, advance, CLIENTS):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def _until(holds: Callable[[], bool], what: str) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -18,7 +17,7 @@ from pathlib import Path
 from bed import beds, prometheus
 from bed.prometheus import Prometheus
 from cluster.operator.forked import Forker
-from cluster.operator.kubelet import LogServer
+from cluster.operator.kubelet import LogServer, advancing
 from cluster.operator.replica import Operators, prepare
 from cluster.operator.world import SUCCESS, Object, World, failure
 from modelexport_api.reasons import ExitCode, Reason
@@ -65,7 +64,6 @@ def _create(world: World) -> None:
 
 @contextmanager
 def _pods_running(world: World, logs: LogServer) -> Iterator[None]:
-    stop = threading.Event()
     ends: dict[str, float] = {}
     numbers = itertools.count()
 
@@ -84,18 +82,8 @@ def _pods_running(world: World, logs: LogServer) -> Iterator[None]:
         elif phase == "Running":
             logs.say(world.namespace, name, _line(ends[name] - time.monotonic()))
 
-    def serve() -> None:
-        while not stop.wait(0.2):
-            for pod in world.all_pods():
-                advance(pod)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
+    with advancing(world, advance):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def _end(world: World, pod: str, share: int) -> None:
