@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from numpy.typing import NDArray
@@ -126,8 +127,9 @@ class Verification:
                 self._run(sample)
         self._run_while(self._samples.more(), time_shares.MORE_WITHIN_SECONDS)
         if self._is_fast:
-            until = self._scheduler.spent + time_shares.EACH_INTEGER_SECONDS
-            self._run_while(self._samples.each_integer(), until)
+            until = self._scheduler.spent + time_shares.EACH_INTEGER_AT_MOST_SECONDS
+            most = time_shares.each_integer_samples(self._scheduler.seconds)
+            self._run_while(islice(self._samples.each_integer(), most), until)
         spent = self._scheduler.spent
         named = self._samples.named(large=spent <= time_shares.MORE_WITHIN_SECONDS)
         self._run_while(named, time_shares.named(spent))
@@ -190,7 +192,7 @@ class Verification:
 
     @property
     def _is_fast(self) -> bool:
-        return (self._scheduler.slowest or 0.0) < time_shares.FAST_SECONDS
+        return time_shares.is_fast(self._scheduler.seconds)
 
     def settle_shapes(self) -> bool:
         """Correct the shapes that a verified file declares; return whether to verify it again."""

@@ -44,6 +44,11 @@ class SampleScheduler:
         return sum(cost.seconds for cost in self._costs)
 
     @property
+    def seconds(self) -> list[float]:
+        """Return the time of each sample that ran, in seconds."""
+        return [cost.seconds for cost in self._costs]
+
+    @property
     def slowest(self) -> float | None:
         """Return the time of the slowest sample in seconds; None before the first."""
         return max((cost.seconds for cost in self._costs), default=None)

@@ -6,13 +6,18 @@ many and alike has a share of that time, so that a large model does not wait for
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from statistics import median
+
 MORE_WITHIN_SECONDS = 2.0
 """Further samples run while all samples together took less."""
 
-FAST_SECONDS = 0.05
-"""A model is fast if no sample took longer."""
+FAST_SECONDS, FAST_SHARE = 0.05, 0.9
+"""A model is fast if this share of its samples took less: a busy machine delays single ones."""
 EACH_INTEGER_SECONDS = 0.25
-"""Time for samples of all integers of a range, of fast models."""
+"""Time for samples of all integers of a range, of fast models, as long as the others took."""
+EACH_INTEGER_AT_MOST_SECONDS = 1.0
+"""And what they may really take on a machine that does other work meanwhile."""
 
 NAMED_SECONDS = 0.25
 NAMED_SHARE = 0.1
@@ -34,6 +39,17 @@ EVERY_SIZE_SECONDS = 0.5
 EVERY_SIZE_SHARE = 0.1
 """Time for samples of all sizes of all dims, after the others; of models that are not fast, this
 part of the time that the others took, and only for sizes that did not run."""
+
+
+def is_fast(seconds: Sequence[float]) -> bool:
+    """Return whether a model is fast whose samples took so long; it is before the first."""
+    fast = sum(own < FAST_SECONDS for own in seconds)
+    return fast >= FAST_SHARE * len(seconds)
+
+
+def each_integer_samples(seconds: Sequence[float]) -> int:
+    """Return how many samples of all integers run after samples that took so long."""
+    return int(EACH_INTEGER_SECONDS / max(median(seconds), 1e-6)) if seconds else 0
 
 
 def named(spent: float) -> float:

@@ -25,3 +25,28 @@ def test_all_sizes_have_more_time_where_a_model_is_fast(
     spent: float, fast: bool, seconds: float
 ) -> None:
     assert time_shares.every_size(spent, fast=fast) == pytest.approx(spent + seconds)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "fast"),
+    [
+        ([], True),
+        ([0.06], False),
+        ([0.01] * 30, True),
+        ([0.01] * 30 + [2.0], True),  # the machine stood still once
+        ([0.01] * 8 + [0.06] * 2, False),
+        ([0.06] * 30, False),
+    ],
+)
+def test_a_model_is_fast_if_nearly_all_samples_are(seconds: list[float], fast: bool) -> None:
+    assert time_shares.is_fast(seconds) is fast
+
+
+@pytest.mark.parametrize(
+    ("seconds", "count"),
+    [([], 0), ([0.001] * 9, 250), ([0.001] * 9 + [1.0], 250), ([0.04] * 9, 6)],
+)
+def test_so_many_samples_of_all_integers_as_a_usual_sample_allows(
+    seconds: list[float], count: int
+) -> None:
+    assert time_shares.each_integer_samples(seconds) == count
