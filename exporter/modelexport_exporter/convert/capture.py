@@ -7,7 +7,7 @@ dims are checked against the declared ones: torch never narrows a range without 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,7 @@ from types import ModuleType
 import torch
 from torch.export import ExportedProgram
 
+from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import call_eagerly, explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
@@ -35,6 +36,11 @@ from modelexport_exporter.torch_internals.derived_dims import both_bounds_known
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
 from modelexport_exporter.torch_internals.known_conditions import conditions_at_all_sizes
+from modelexport_exporter.torch_internals.known_integers import (
+    integers_of,
+    known_integers,
+    note_numbers,
+)
 from modelexport_exporter.torch_internals.slice_bounds import slices_of_known_sizes
 from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
 from modelexport_exporter.torch_internals.typed_tensors import typed_tensors_of_sizes
@@ -70,14 +76,15 @@ def _captured(
     module: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None, mode: _Mode
 ) -> ExportedProgram:
     fixing: list[UserLine] = []
+    spec = bound_inputs.spec
     export = partial(_exported, module, bound_inputs, mode)
     modules = modules_of(module, code_dir)
     try:
         with lines_that_fix_sizes(code_dir) as fixing, bypassing_caches(module, modules):
             try:
-                program = export(modules)
+                program = _with_integers(module, partial(export, modules), spec)
             except TypeError:  # such as torch.zeros(3, dtype=int): the type itself is in use
-                program = export(())
+                program = _with_integers(module, partial(export, ()), spec)
     except ExportFailure:
         raise
     except Exception as error:
@@ -85,7 +92,25 @@ def _captured(
         if unknown and _returns_new_dataclasses(module, bound_inputs):
             return _captured(module, bound_inputs, code_dir, mode)
         raise explain_capture(error, module, bound_inputs, code_dir, fixing) from error
-    check_numbers_kept(program, bound_inputs.spec)
+    check_numbers_kept(program, spec)
+    return program
+
+
+def _with_integers(
+    module: torch.nn.Module, export: Callable[[], ExportedProgram], spec: ModelExportSpec
+) -> ExportedProgram:
+    """Export while the integers that the module keeps are known, except those that it changes."""
+    integers = integers_of(module)
+    if not integers or spec.export.weights.are_inputs:
+        return export()
+    with known_integers(integers.values()) as read:
+        program = export()
+    changed = {*program.graph_signature.buffers_to_mutate.values()}
+    if not changed.isdisjoint(integers):
+        with known_integers([own for name, own in integers.items() if name not in changed]) as read:
+            program = export()
+    if read.any:
+        note_numbers(program)
     return program
 
 

@@ -41,6 +41,7 @@ from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported, unsupported_calls
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.asserted_quotients import quotients_are_asserted
+from modelexport_exporter.torch_internals.known_integers import has_numbers
 from modelexport_exporter.torch_internals.onnxscript_matcher import (
     compare_constants_exactly,
     compare_operators_first,
@@ -70,7 +71,7 @@ class Translation:
     outputs: Sequence[str]
     conditions: tuple[Condition, ...] = ()
     """What the graph assumes of its sizes."""
-    computed_weights: bool = False
+    of_these_weights: bool = False
     """Whether it has constants that follow from these weights, so that it fits no others."""
 
 
@@ -88,6 +89,7 @@ def translate(
     Without it all declared dims have to be dynamic.
     """
     whole = names is None
+    of_these_weights = has_numbers(program)
     deferred = tuple(deferred_conditions(program))
     with sizes_read_as_numbers() as read:
         program = plugins.decompose(program)
@@ -112,7 +114,8 @@ def translate(
     model = round_quotients_down(converted.model.clone(), decomposed)
     model = compute_sizes_in_double(model, decomposed)
     model = keep_constants_double(model, decomposed)
-    return Translation(model, names, inputs, spec.outputs, tuple(conditions), computed_weights)
+    of_these_weights = of_these_weights or computed_weights
+    return Translation(model, names, inputs, spec.outputs, tuple(conditions), of_these_weights)
 
 
 def _converted(

@@ -60,7 +60,7 @@ class ResidentExporter:
             gc.freeze()
 
     def _keep(self, subject: Subject, translation: Translation) -> None:
-        if translation.computed_weights:
+        if translation.of_these_weights:
             self._family = None
         elif subject.loaded.format is not Format.EXPORTED_PROGRAM:
             template = Template.of(translation, subject.loaded.module)

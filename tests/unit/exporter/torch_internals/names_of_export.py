@@ -87,6 +87,10 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
         takes(FakeTensorMode, allow_non_fake_inputs=True)
         and takes(dispatch, object(), object(), (), (), {})
     ),
+    "torch._subclasses.fake_tensor.FakeTensorConverter.from_real_tensor": lambda make: (
+        parameters(make)[:3] == ["self", "fake_mode", "t"]
+    ),
+    "torch.utils._mode_utils.no_dispatch": lambda guard: "__enter__" in dir(guard),
     "'torch.export._trace'": imports,
     "matcher._match_constant": lambda match: takes(match, 1, 2, 3),
     "onnxscript._internal.values.TracedOnnxFunction": lambda function: isinstance(
