@@ -46,6 +46,10 @@ def _repacked(total: int | None) -> Function:
     return repack
 
 
+def _short_spectrum(x: Tensor) -> Tensor:
+    return torch.view_as_real(torch.stft(x, 400, 160, return_complex=True))
+
+
 def _conv(dims: int) -> Function:
     convolve = getattr(F, f"conv{dims}d")
 
@@ -129,6 +133,7 @@ CALLS: dict[str, tuple[Function, Call]] = {
         lambda x: torch.linalg.matrix_norm(x, torch.inf),
         Call((ROWS,), open_dims=(0, 1)),
     ),
+    "stft": (_short_spectrum, Call((torch.arange(1200.0).sin(),))),
     "istft": (_restored_signal, Call((SPECTRUM,), open_dims=(1,))),
     "interpolate": (_crop, Call((IMAGE, torch.tensor(5)))),
     "conv1d": (_conv(1), Call((SIGNAL,), open_dims=(1,))),

@@ -146,6 +146,40 @@ _TO_REAL = (torch.fft.irfft2, torch.fft.irfftn)
 _transforms("fft_irfft", _TO_REAL, torch.fft.irfft, torch.fft.ifft, last_at_first=False)
 
 
+@CALLS.replaces("stft", torch.stft, Tensor.stft)
+def short_time(
+    x: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Result:
+    """Compute one of windows that are no power of two in double precision."""
+    if x.dtype not in _WIDE or _is_exact(n_fft):
+        return NotImplemented
+    wide_window = None if window is None else window.to(_WIDE.get(window.dtype, window.dtype))
+    wide: Tensor = torch.stft(
+        x.to(_WIDE[x.dtype]),
+        n_fft,
+        hop_length,
+        win_length,
+        wide_window,
+        center,
+        pad_mode,
+        normalized,
+        onesided,
+        return_complex,
+        align_to_window,
+    )
+    return wide.to(_NARROW[wide.dtype])
+
+
 @CALLS.replaces("istft", torch.istft, Tensor.istft)
 def short_time_inverse(
     spectrum: Tensor,
