@@ -19,6 +19,7 @@ class _Projected(nn.LSTM):
         super().__init__(4, 5, proj_size=2)
 
 
+NOISE = torch.randn(1200, generator=torch.Generator().manual_seed(0))
 torch.manual_seed(0)
 _LSTM = _Projected().eval()
 _RNN = nn.RNN(4, 5).eval()
@@ -133,7 +134,7 @@ CALLS: dict[str, tuple[Function, Call]] = {
         lambda x: torch.linalg.matrix_norm(x, torch.inf),
         Call((ROWS,), open_dims=(0, 1)),
     ),
-    "stft": (_short_spectrum, Call((torch.arange(1200.0).sin(),))),
+    "stft": (_short_spectrum, Call((NOISE,))),
     "istft": (_restored_signal, Call((SPECTRUM,), open_dims=(1,))),
     "interpolate": (_crop, Call((IMAGE, torch.tensor(5)))),
     "conv1d": (_conv(1), Call((SIGNAL,), open_dims=(1,))),
