@@ -41,6 +41,7 @@ from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported, unsupported_calls
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.asserted_quotients import quotients_are_asserted
+from modelexport_exporter.torch_internals.known_conditions import conditions_narrow_no_size
 from modelexport_exporter.torch_internals.known_integers import has_numbers
 from modelexport_exporter.torch_internals.onnxscript_matcher import (
     compare_constants_exactly,
@@ -76,6 +77,7 @@ class Translation:
 
 
 @quotients_are_asserted()
+@conditions_narrow_no_size()
 def translate(
     program: ExportedProgram,
     spec: ModelExportSpec,

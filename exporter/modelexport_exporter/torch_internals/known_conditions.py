@@ -66,3 +66,24 @@ def _sizes(environment: ShapeEnv, expression: Any) -> dict[str, range] | None:  
 def _decided(decide: Decide, expression: Any, sizes: Mapping[str, range]) -> bool | None:  # noqa: ANN401
     text = as_python(expression)
     return decide(text[0], sizes) if text else None
+
+
+@contextmanager
+def conditions_narrow_no_size() -> Iterator[None]:
+    """Let conditions that hold at the example's sizes change no other size, while the block runs.
+
+    A captured program has all of its conditions. Where it is traced again, torch still decides by
+    the example (whether a picture of 1 x 2 pixels is stored channels last), and would take the
+    height for 1 from there on. Conditions on numbers without a value are kept.
+    """
+    own = ShapeEnv.evaluate_expr
+
+    def evaluate(self: ShapeEnv, expression: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        backed = self.backed_var_to_val
+        if not all(symbol in backed for symbol in getattr(expression, "free_symbols", ())):
+            return own(self, expression, *args, **options)
+        with self.suppress_guards():
+            return own(self, expression, *args, **options)
+
+    with patch.object(ShapeEnv, "evaluate_expr", evaluate):
+        yield

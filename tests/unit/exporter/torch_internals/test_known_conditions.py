@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -11,7 +12,10 @@ from torch import Tensor, nn
 
 from modelexport_exporter.convert.size_expressions import at_all_sizes
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
-from modelexport_exporter.torch_internals.known_conditions import conditions_at_all_sizes
+from modelexport_exporter.torch_internals.known_conditions import (
+    conditions_at_all_sizes,
+    conditions_narrow_no_size,
+)
 from modelexport_exporter.torch_internals.symbolic_sizes import deferred_conditions
 
 X = torch.arange(22.0).reshape(2, 11)
@@ -71,3 +75,51 @@ def test_conditions_of_too_many_sizes_are_left_to_torch() -> None:
         asked.clear()
         export(Windows(), 10**9)
     assert not [condition for condition in asked if "%" in condition]
+
+
+class Pooled(nn.Module):
+    """The mean of a feature map before its places: at 4 x 8 pixels it has one row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.norm = nn.Conv2d(1, 16, 2, 2), nn.LayerNorm(16)
+        self.second, self.last = nn.Conv2d(16, 16, 2, 2), nn.LayerNorm(16)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.second(self.norm(self.first(x).permute(0, 2, 3, 1)).permute(0, 3, 1, 2))
+        y = y + self.last(y.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        return torch.cat([F.adaptive_avg_pool2d(y, 1).flatten(2), y.flatten(2)], 2)
+
+
+@pytest.mark.parametrize("narrowed", [False, True])
+def test_an_example_of_one_row_fixes_no_row_when_it_is_traced_again(narrowed: bool) -> None:
+    module, x = Pooled(), torch.randn(2, 1, 4, 8)
+    dims = {2: torch.export.Dim("h", min=4, max=20), 3: torch.export.Dim("w", min=4, max=20)}
+    with conditions_at_all_sizes(at_all_sizes), set_onnx_export_flags(dynamic=True):
+        program = torch.export.export(
+            module,
+            (x,),
+            dynamic_shapes=(dims,),
+            strict=False,
+            prefer_deferred_runtime_asserts_over_guards=True,
+        )
+        with nullcontext() if narrowed else conditions_narrow_no_size():
+            again = program.run_decompositions()
+    (result,) = next(node for node in again.graph.nodes if node.op == "output").args[0]
+    rows = [str(size) for size in result.meta["val"].shape if "//" in str(size)]
+    assert rows
+    assert all(text.count("//4") == (1 if narrowed else 2) for text in rows)
+
+
+def test_conditions_on_numbers_without_a_value_are_kept() -> None:
+    class First(nn.Module):
+        def forward(self, x: Tensor, count: Tensor) -> Tensor:
+            rows = count.item()
+            torch._check(rows >= 0)
+            torch._check(rows <= x.shape[1])
+            return x[:, :rows] + 1
+
+    program = torch.export.export(First(), (X, torch.tensor(3)), strict=False)
+    with conditions_narrow_no_size():
+        again = program.run_decompositions()
+    assert torch.equal(again.module()(X, torch.tensor(5)), X[:, :5] + 1)
