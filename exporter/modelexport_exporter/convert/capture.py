@@ -41,6 +41,7 @@ from modelexport_exporter.torch_internals.known_integers import (
     known_integers,
     note_numbers,
 )
+from modelexport_exporter.torch_internals.memory_formats import memory_formats_narrow_no_size
 from modelexport_exporter.torch_internals.slice_bounds import slices_of_known_sizes
 from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
 from modelexport_exporter.torch_internals.typed_tensors import typed_tensors_of_sizes
@@ -129,6 +130,7 @@ def _exported(
         set_onnx_export_flags(dynamic=bool(used_dims(spec.inputs))),
         accept_masks_as_given(),
         conditions_at_all_sizes(at_all_sizes),
+        memory_formats_narrow_no_size(),
         quotients_are_asserted(),
         slices_of_known_sizes(),
         both_bounds_known() if has_derived_sizes(spec.inputs) else nullcontext(),

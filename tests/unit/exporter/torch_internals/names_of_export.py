@@ -17,6 +17,7 @@ from torch.onnx._internal.exporter import _building, _flags, _registration
 from modelexport_exporter.torch_internals.decomposition_table import decomposition_table
 from modelexport_exporter.torch_internals.operators import OpOverload
 from unit.exporter.torch_internals.name_checks import (
+    IMAGE,
     TILE,
     X,
     imports,
@@ -76,6 +77,24 @@ def makes_a_registry(from_torchlib: Callable[..., Any]) -> bool:
     return "aten::tile" in str(registry.functions) and not entry.is_complex
 
 
+def kernel_of_a_convolution() -> Any:  # noqa: ANN401
+    ones = {name: [1, 1] for name in ("stride", "padding", "dilation")}
+    return torch._C._select_conv_backend(
+        IMAGE,
+        IMAGE,
+        bias=None,
+        bias_sizes=None,
+        **ones,
+        transposed=False,
+        output_padding=[0, 0],
+        groups=1,
+    )
+
+
+def chooses_a_kernel(select: Callable[..., Any]) -> bool:
+    return select is torch._C._select_conv_backend and kernel_of_a_convolution() is not None
+
+
 PROPERTIES: dict[str, Callable[[Any], object]] = {
     "'_determine_input_dtype'": lambda name: hasattr(_building, name),
     "'_is_onnx_exporting'": lambda name: getattr(_flags, name) is False,
@@ -91,6 +110,12 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
         parameters(make)[:3] == ["self", "fake_mode", "t"]
     ),
     "torch.utils._mode_utils.no_dispatch": lambda guard: "__enter__" in dir(guard),
+    "'_select_conv_backend'": lambda name: hasattr(torch._C, name),
+    "'_conv_determine_backend_memory_format'": lambda name: hasattr(torch._C, name),
+    "torch._C._select_conv_backend": chooses_a_kernel,
+    "torch._C._conv_determine_backend_memory_format": lambda choose: (
+        choose(IMAGE, IMAGE, kernel_of_a_convolution()) is torch.contiguous_format
+    ),
     "'torch.export._trace'": imports,
     "matcher._match_constant": lambda match: takes(match, 1, 2, 3),
     "onnxscript._internal.values.TracedOnnxFunction": lambda function: isinstance(
