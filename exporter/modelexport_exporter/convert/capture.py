@@ -29,6 +29,7 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
 from modelexport_exporter.core.user_frame import UserLine, message_of
 from modelexport_exporter.decompositions import capturing_calls
+from modelexport_exporter.decompositions.capture.causal_attention import attention_causal_by_size
 from modelexport_exporter.decompositions.capture.tensors_of_sizes import as_tensor
 from modelexport_exporter.torch_internals.asserted_quotients import quotients_are_asserted
 from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
@@ -137,6 +138,7 @@ def _exported(
         mode.decisions or nullcontext(),
         nullcontext() if mode.strict else capturing_calls(spec.export.rewrites.disabled),
         nullcontext() if mode.strict else typed_tensors_of_sizes(modules, as_tensor),
+        nullcontext() if mode.strict else attention_causal_by_size(modules),
         nullcontext() if mode.strict else wrapped_forward(module, returning_tensors),
         nullcontext()
         if mode.strict
