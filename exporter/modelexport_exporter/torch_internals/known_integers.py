@@ -38,14 +38,30 @@ bits, of which a sum with the quotient may take one, and one is kept in reserve.
 
 
 def _divided(one: Any, other: Any) -> Any:  # noqa: ANN401
-    high = largest(one) if isinstance(one, torch.SymInt) else one
-    if not isinstance(other, int) or high is None or abs(high) > _LARGEST_DIVIDED:
-        return None
-    return one / other
+    return one / other if _is_divisor(other) and _is_small(one) and _is_small(-one) else None
 
 
-def _rounded(way: str, one: Any, other: Any) -> Any:  # noqa: ANN401
-    return one // other if way == "floor" else None
+def _is_small(number: Any) -> bool:  # noqa: ANN401
+    high = largest(number) if isinstance(number, torch.SymInt) else number
+    return high is not None and high <= _LARGEST_DIVIDED
+
+
+def _is_divisor(number: Any) -> bool:  # noqa: ANN401
+    return isinstance(number, int) and number != 0
+
+
+def _quotient(one: Any, other: Any, rounding_mode: str = "floor") -> Any:  # noqa: ANN401
+    return one // other if rounding_mode == "floor" and _is_divisor(other) else None
+
+
+def _remainder(one: Any, other: Any) -> Any:  # noqa: ANN401
+    return one % other if _is_divisor(other) else None
+
+
+def _product(one: Any, other: Any) -> Any:  # noqa: ANN401
+    # float32 rounds a third of 5, and three times that again.
+    rounded = any(isinstance(factor, float | torch.SymFloat) for factor in (one, other))
+    return None if rounded else one * other
 
 
 def _unequal(one: Any, other: Any) -> Any:  # noqa: ANN401
@@ -66,20 +82,17 @@ _FUNCTIONS: Mapping[Any, Callable[..., Any]] = {
     **_both("add", lambda one, other, alpha=1: one + other * alpha),
     **_both("sub", lambda one, other, alpha=1: one - other * alpha),
     **_both("rsub", lambda one, other, alpha=1: other - one * alpha),
-    **_both("mul", operator.mul),
+    **_both("mul", _product),
     **_both("div", _divided),
-    **_both("remainder", operator.mod),
-    **{
-        overload: lambda one, other, rounding_mode: _rounded(rounding_mode, one, other)
-        for overload in (_ATEN.div.Tensor_mode, _ATEN.div.Scalar_mode)
-    },
+    **_both("remainder", _remainder),
+    **dict.fromkeys((_ATEN.div.Tensor_mode, _ATEN.div.Scalar_mode), _quotient),
     **{
         overload: function
         for name in ("le", "lt", "ge", "gt", "eq")
         for overload, function in _both(name, getattr(operator, name)).items()
     },
     **_both("ne", _unequal),
-    _ATEN.floor_divide.default: operator.floordiv,
+    _ATEN.floor_divide.default: _quotient,
     _ATEN.maximum.default: torch.sym_max,
     _ATEN.minimum.default: torch.sym_min,
     _ATEN.neg.default: operator.neg,

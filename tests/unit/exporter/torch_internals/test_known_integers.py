@@ -106,6 +106,27 @@ def test_quotients_of_sizes_that_float32_rounds_have_no_number() -> None:
         export(Halves(), 2**24)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "quotient"),
+    [(7, 2, 3.5), (7, 0, None), (2**23, 2, None), (-(2**23), 2, None), (-7, 2, -3.5)],
+)
+def test_only_exact_quotients_are_known(one: int, other: int, quotient: float | None) -> None:
+    class Divided(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.one, self.other = kept_integers.kept(one), kept_integers.kept(other)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x[: int(torch.ceil(self.one / self.other).long().item())]
+
+    module = Divided()
+    if quotient is None:
+        with pytest.raises(GuardOnDataDependentSymNode):
+            export(module)
+    else:
+        assert torch.equal(export(module)[0].module()(X), module(X))
+
+
 def test_a_program_notes_that_it_has_numbers() -> None:
     program, _ = export(kept_integers.Windows())
     assert not has_numbers(program)
