@@ -100,6 +100,12 @@ def text_of(error: BaseException) -> str:
     return " ".join(message_of(error).split())
 
 
+def last_line_of(error: BaseException) -> str:
+    """Return the message's last line: a script that fails has its stacks before it."""
+    lines = message_of(error).strip().splitlines() or [type(error).__name__]
+    return " ".join(lines[-1].split())
+
+
 def shorten(filename: str, code_dir: Path | None) -> str:
     """Return the path as the user knows it: below the code's root, or the bare name."""
     path = Path(filename)

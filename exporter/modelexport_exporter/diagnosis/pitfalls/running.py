@@ -18,7 +18,7 @@ from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.core.dims import describe_sizes
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
-from modelexport_exporter.core.user_frame import is_users, shorten, text_of
+from modelexport_exporter.core.user_frame import is_users, last_line_of, shorten
 from modelexport_exporter.diagnosis.pitfalls.random_draws import Outputs, find_draws
 from modelexport_exporter.diagnosis.tracing import Flattened, trace
 from modelexport_exporter.torch_internals import pytree
@@ -178,7 +178,7 @@ def _disagreement(
         try:
             got = pytree.tensors_in(traced(*tensors))
         except Exception as error:  # noqa: BLE001 - TorchScript raises what it likes
-            return f"the graph of the capture fails ({text_of(error)[-160:]})"
+            return f"the graph of the capture fails ({last_line_of(error)[:160]})"
     return "" if _agree(expected, got) else "the graph of the capture gives other outputs"
 
 

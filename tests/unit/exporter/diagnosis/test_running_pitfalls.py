@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,6 +44,21 @@ def test_a_trace_that_is_right_at_its_own_inputs_only(model: nn.Module, line: st
     pitfalls = found(model)
     assert {pitfall.kind for pitfall in pitfalls} == {PitfallKind.BAKED}
     assert line_of(line) in {pitfall.source for pitfall in pitfalls}
+
+
+class FixedRows(nn.Module):
+    """Its number of rows is a constant of a trace."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.view(int(x.shape[0]) * 4)
+
+
+def test_what_a_trace_raises_elsewhere_is_named_without_its_stack() -> None:
+    spec = spec_for("pitfalls:any", inputs=ROWS)
+    model = FixedRows()
+    (pitfall,) = running_pitfalls(model, bind_inputs(spec, model, CODE), Path(__file__).parent)
+    assert "the graph of the capture fails (RuntimeError: shape '[" in pitfall.message
+    assert ".py(" not in pitfall.message
 
 
 @pytest.mark.parametrize("model", [zoo.Noise(), zoo.AlwaysDrops(), zoo.PythonNoise()])
