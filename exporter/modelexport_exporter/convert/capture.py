@@ -101,16 +101,12 @@ def _captured(
 def _with_integers(
     module: torch.nn.Module, export: Callable[[], ExportedProgram], spec: ModelExportSpec
 ) -> ExportedProgram:
-    """Export while the integers that the module keeps are known, except those that it changes."""
+    """Export while the integers that the module keeps are known."""
     integers = integers_of(module)
     if not integers or spec.export.weights.are_inputs:
         return export()
     with known_integers(integers.values()) as read:
         program = export()
-    changed = {*program.graph_signature.buffers_to_mutate.values()}
-    if not changed.isdisjoint(integers):
-        with known_integers([own for name, own in integers.items() if name not in changed]) as read:
-            program = export()
     if read.any:
         note_numbers(program)
     return program

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
 import torch
+
+from modelexport_exporter.torch_internals.names_of_modules import replaced_in
 
 _SIZES = (torch.SymInt, torch.SymFloat)
 _DTYPES = {
@@ -69,9 +70,7 @@ def typed_tensors_of_sizes(modules: Sequence[ModuleType], make: Make) -> Iterato
         stack.callback(delattr, torch.Tensor, "__new__")
         setattr(torch.Tensor, "__new__", new)  # noqa: B010
         for typed in [_typed(name, make) for name in _DTYPES]:
-            for module in (torch, *modules):
-                for name in [name for name, value in vars(module).items() if value is typed.plain]:
-                    stack.enter_context(patch.object(module, name, typed))
+            stack.enter_context(replaced_in((torch, *modules), typed.plain, typed))
         yield
 
 

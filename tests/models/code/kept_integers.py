@@ -68,15 +68,3 @@ class Plain(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x[..., self.margin : x.shape[-1] - self.margin]
-
-
-class Counting(nn.Module):
-    """A window that grows with each call."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls, self.margin = kept(0), kept(1)
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.calls.add_(1)
-        return x[..., self.margin :] * self.calls

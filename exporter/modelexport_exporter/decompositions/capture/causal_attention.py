@@ -6,14 +6,15 @@ No mode sees the call, since torch refuses its argument before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from types import ModuleType
-from unittest.mock import patch
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import SymBool, Tensor
 from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from modelexport_exporter.torch_internals.names_of_modules import replaced_in
 
 _plain = F.scaled_dot_product_attention
 
@@ -21,10 +22,7 @@ _plain = F.scaled_dot_product_attention
 @contextmanager
 def attention_causal_by_size(modules: Sequence[ModuleType]) -> Iterator[None]:
     """Let attention take a condition on sizes, also by the names that these modules have for it."""
-    with ExitStack() as stack:
-        for module in (F, *modules):
-            for name in [name for name, value in vars(module).items() if value is _plain]:
-                stack.enter_context(patch.object(module, name, scaled_dot_product_attention))
+    with replaced_in((F, *modules), _plain, scaled_dot_product_attention):
         yield
 
 

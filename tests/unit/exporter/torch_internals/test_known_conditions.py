@@ -17,6 +17,7 @@ from modelexport_exporter.torch_internals.known_conditions import (
     conditions_narrow_no_size,
 )
 from modelexport_exporter.torch_internals.symbolic_sizes import deferred_conditions
+from unit.exporter.torch_internals.exporting import exported
 
 X = torch.arange(22.0).reshape(2, 11)
 
@@ -39,15 +40,8 @@ class Windows(nn.Module):
 
 
 def export(module: nn.Module, most: int) -> torch.export.ExportedProgram:
-    dims = ({0: torch.export.Dim("b", max=9), 1: torch.export.Dim("n", min=3, max=most)},)
-    with set_onnx_export_flags(dynamic=True):
-        return torch.export.export(
-            module,
-            (X,),
-            dynamic_shapes=dims,
-            strict=False,
-            prefer_deferred_runtime_asserts_over_guards=True,
-        )
+    dims = {0: torch.export.Dim("b", max=9), 1: torch.export.Dim("n", min=3, max=most)}
+    return exported(module, X, dims)
 
 
 @pytest.mark.parametrize(
@@ -96,13 +90,7 @@ def test_an_example_of_one_row_fixes_no_row_when_it_is_traced_again(narrowed: bo
     module, x = Pooled(), torch.randn(2, 1, 4, 8)
     dims = {2: torch.export.Dim("h", min=4, max=20), 3: torch.export.Dim("w", min=4, max=20)}
     with conditions_at_all_sizes(at_all_sizes), set_onnx_export_flags(dynamic=True):
-        program = torch.export.export(
-            module,
-            (x,),
-            dynamic_shapes=(dims,),
-            strict=False,
-            prefer_deferred_runtime_asserts_over_guards=True,
-        )
+        program = exported(module, x, dims)
         with nullcontext() if narrowed else conditions_narrow_no_size():
             again = program.run_decompositions()
     (result,) = next(node for node in again.graph.nodes if node.op == "output").args[0]

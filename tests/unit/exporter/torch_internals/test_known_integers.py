@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.known_integers import (
     NumbersRead,
     has_numbers,
@@ -17,6 +16,7 @@ from modelexport_exporter.torch_internals.known_integers import (
     note_numbers,
 )
 from models.code import kept_integers
+from unit.exporter.torch_internals.exporting import exported
 
 X = torch.arange(40.0).reshape(1, 1, 40)
 ITEMS = (torch.ops.aten.item.default, torch.ops.aten._local_scalar_dense.default)
@@ -24,15 +24,8 @@ ITEMS = (torch.ops.aten.item.default, torch.ops.aten._local_scalar_dense.default
 
 def export(module: nn.Module, most: int = 300) -> tuple[ExportedProgram, NumbersRead]:
     integers = integers_of(module).values()
-    with set_onnx_export_flags(dynamic=True), known_integers(integers) as read:
-        program = torch.export.export(
-            module,
-            (X,),
-            dynamic_shapes=({2: Dim("n", min=12, max=most)},),
-            strict=False,
-            prefer_deferred_runtime_asserts_over_guards=True,
-        )
-    return program, read
+    with known_integers(integers) as read:
+        return exported(module, X, {2: Dim("n", min=12, max=most)}), read
 
 
 def numbers_without_value(program: ExportedProgram) -> list[str]:

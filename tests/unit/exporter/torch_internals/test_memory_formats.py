@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 
-from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.memory_formats import memory_formats_narrow_no_size
+from unit.exporter.torch_internals.exporting import exported
 
 
 class Mixed(nn.Module):
@@ -28,16 +28,8 @@ class Mixed(nn.Module):
 
 
 def export(module: nn.Module, height: int, width: int) -> ExportedProgram:
-    x = torch.randn(2, 1, height, width)
-    dims = ({2: Dim("h", min=4, max=20), 3: Dim("w", min=4, max=20)},)
-    with set_onnx_export_flags(dynamic=True):
-        return torch.export.export(
-            module,
-            (x,),
-            dynamic_shapes=dims,
-            strict=False,
-            prefer_deferred_runtime_asserts_over_guards=True,
-        )
+    dims = {2: Dim("h", min=4, max=20), 3: Dim("w", min=4, max=20)}
+    return exported(module, torch.randn(2, 1, height, width), dims)
 
 
 @pytest.mark.parametrize(("height", "width"), [(4, 8), (8, 12)])

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from modelexport_exporter.decompositions.capture.causal_attention import attention_causal_by_size
-from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
+from unit.exporter.torch_internals.exporting import exported
 
 X = torch.randn(2, 6, 4, generator=torch.Generator().manual_seed(0))
 
@@ -36,14 +36,8 @@ class Masked(nn.Module):
 
 @pytest.mark.parametrize("module", [Causal(), Imported(), Masked()])
 def test_it_is_eagers_at_all_sizes(module: nn.Module) -> None:
-    with set_onnx_export_flags(dynamic=True), attention_causal_by_size([sys.modules[__name__]]):
-        program = torch.export.export(
-            module,
-            (X,),
-            dynamic_shapes=({1: torch.export.Dim("n", min=2, max=9)},),
-            strict=False,
-            prefer_deferred_runtime_asserts_over_guards=True,
-        )
+    with attention_causal_by_size([sys.modules[__name__]]):
+        program = exported(module, X, {1: torch.export.Dim("n", min=2, max=9)})
     for n in (2, 3, 4, 9):
         x = torch.randn(2, n, 4)
         torch.testing.assert_close(program.module()(x), module(x))
