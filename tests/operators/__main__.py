@@ -11,7 +11,7 @@ import torch
 
 from modelexport_exporter.isolation.server import start_server
 from operators.bench import Outcome
-from operators.entries import cases
+from operators.entries import MOST_SAMPLES, cases
 from operators.journal import run_cases
 from operators.page import PAGE, render
 
@@ -23,6 +23,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m operators", description=__doc__)
     parser.add_argument("--only", nargs="*", default=(), help="names of entries")
     parser.add_argument("--dtypes", nargs="*", default=(), help="float32, int64, …; all without")
+    parser.add_argument(
+        "--samples", type=int, default=MOST_SAMPLES, help="of an entry in a dtype, 2 at least"
+    )
     parser.add_argument("--part", default="1/1", help="2/5: the second of every five cases")
     parser.add_argument("--journal", type=Path, default=JOURNAL)
     parser.add_argument("--page", action="store_true", help="write docs/operators.md")
@@ -35,10 +38,10 @@ def main() -> int:
         for case in cases(arguments.only)
         if not arguments.dtypes or case.dtype in arguments.dtypes
     ]
-    results = run_cases(wanted[part - 1 :: parts], arguments.journal)
+    results = run_cases(wanted[part - 1 :: parts], arguments.journal, arguments.samples)
     print(dict(Counter(result.outcome.value for result in results)))
     if arguments.page:
-        PAGE.write_text(render(results))
+        PAGE.write_text(render(results, arguments.samples))
     return int(any(result.outcome is Outcome.WRONG for result in results))
 
 

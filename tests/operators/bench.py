@@ -21,7 +21,7 @@ from modelexport_api.spec import Exporter
 from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
 from operators import module as modules
-from operators.entries import Call, Case, calls
+from operators.entries import Call, Case, calls, spread
 
 TOGETHER = 24
 """Calls that one file makes; where it is not right, each has a file of its own."""
@@ -41,6 +41,8 @@ class Outcome(StrEnum):
     """Eager draws random numbers: nothing can be verified."""
     NO_TENSOR = "no tensor"
     """Eager returns something that is no tensor of real numbers."""
+    NO_ELEMENTS = "no elements"
+    """Eager returns tensors without elements: there is nothing to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,10 @@ class Result:
     bare: Outcome
 
 
-def check(cases: Sequence[Case]) -> Iterator[Result]:
-    """Yield the result of each call of these cases."""
+def check(cases: Sequence[Case], samples: int) -> Iterator[Result]:
+    """Yield the result of each call of these cases, of so many samples of each at most."""
     usable = []
-    for call in (call for case in cases for call in calls(case, 0)):
+    for call in (call for case in cases for call in spread(calls(case, 0), samples)):
         unusable = _why_unusable(call)
         if unusable is None:
             usable.append(call)
@@ -161,6 +163,8 @@ def _why_unusable(call: Call) -> Outcome | None:
             return Outcome.NO_TENSOR
     if not leaves or not all(_is_real(leaf) for leaf in leaves):
         return Outcome.NO_TENSOR
+    if not any(leaf.numel() for leaf in leaves):
+        return Outcome.NO_ELEMENTS
     untouched = torch.equal(before, torch.get_rng_state()) and not seeded.called
     return None if untouched else Outcome.RANDOM
 

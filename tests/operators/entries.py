@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ MOST_ELEMENTS = 50_000
 """Elements of a sample's tensors."""
 MOST_SAMPLES = 48
 """Of an entry in a dtype."""
+Found = TypeVar("Found")
 DTYPES = (
     torch.float32,
     torch.float64,
@@ -44,6 +45,13 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.name} {self.dtype}"
+
+
+def spread(found: Sequence[Found], most: int) -> Sequence[Found]:
+    """Return so many of them, from the first to the last."""
+    if len(found) <= most:
+        return found
+    return [found[place * (len(found) - 1) // (most - 1)] for place in range(most)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from operators.bench import Outcome, Result, check
-from operators.entries import Case
+from operators.entries import Case, spread
 
 TOGETHER = 8
 """Cases that are written into the journal together."""
@@ -31,21 +31,25 @@ def read_results(path: Path) -> dict[Case, list[Result]]:
     return found
 
 
-def run_cases(cases: Sequence[Case], journal: Path) -> list[Result]:
-    """Check the cases that the journal lacks, and return all results."""
+def run_cases(cases: Sequence[Case], journal: Path, samples: int) -> list[Result]:
+    """Check the cases that the journal lacks, and return the results of so many samples of each."""
     journal.parent.mkdir(parents=True, exist_ok=True)
     known = read_results(journal)
     for some in _batches([case for case in cases if case not in known]):
         started = time.monotonic()
         found: dict[Case, list[Result]] = {case: [] for case in some}
-        for result in check(some):
+        for result in check(some, samples):
             found[result.case].append(result)
         for case, results in found.items():
             known[case] = results
             _append(journal, case, results)
             print(f"{case} {dict(Counter(result.outcome.value for result in results))}")
         print(f"{time.monotonic() - started:.0f} s", flush=True)
-    return [result for case in cases for result in known[case]]
+    return [result for case in cases for result in spread(_in_order(known[case]), samples)]
+
+
+def _in_order(results: Sequence[Result]) -> list[Result]:
+    return sorted(results, key=lambda result: result.place)
 
 
 def _batches(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:

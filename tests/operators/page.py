@@ -13,26 +13,33 @@ PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
 _HEAD = """\
 # torch's own operators
 
-torch ships a database of its operators with sample inputs (`op_db`). Each sample of each entry, in
-every dtype of real numbers that the entry takes on a CPU, is a call in a module of static shapes
-that goes through the whole pipeline, up to 24 in one file; where one of them is not right, each has
-a file of its own. The entry draws the values of the verification, and anew those that judge the
+torch ships a database of its operators with sample inputs (`op_db`). Up to {samples} samples of
+each entry in a dtype of real numbers, spread over all that it has, are calls in modules of static
+shapes that go through the whole pipeline, up to 24 in one file; where one is not right, each has a
+file of its own. The entry draws the values of the verification, and anew those that judge the
 published file in a plain onnxruntime session: integers exactly, floating-point numbers within 100
 times what eager itself is off. Beside it: bare `torch.onnx.export` on the same calls.
 
 *Right*: Verified, and agrees. *Refused*: nothing was published. *Wrong*: Verified, and differs. Not
 counted: calls without a tensor, with complex numbers, of more than 50,000 elements, those that
-draw random numbers, and those that return no tensor.
+draw random numbers, and those that return no tensor, or none with an element.
 
 `make operators` writes this page; an interrupted run continues.
 """
-_UNUSABLE = frozenset({Outcome.RANDOM, Outcome.NO_TENSOR})
+_UNUSABLE = frozenset({Outcome.RANDOM, Outcome.NO_TENSOR, Outcome.NO_ELEMENTS})
 
 
-def render(results: Sequence[Result]) -> str:
-    """Return the page."""
+def render(results: Sequence[Result], samples: int) -> str:
+    """Return the page on so many samples of each entry in a dtype."""
     counted = [result for result in results if result.outcome not in _UNUSABLE]
-    lines = [_HEAD, *_totals(counted), "", *_operators(counted), "", *_left_out(results)]
+    lines = [
+        _HEAD.format(samples=samples),
+        *_totals(counted),
+        "",
+        *_operators(counted),
+        "",
+        *_left_out(results),
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -40,7 +47,8 @@ def _totals(results: Sequence[Result]) -> Iterator[str]:
     names = ("torch", "onnx", "onnxscript", "onnxruntime", "numpy")
     versions = ", ".join(f"{name} {import_module(name).__version__}" for name in names)
     operators = {name: worst(found) for name, found in _by_name(results).items()}
-    yield f"{len(operators)} operators, {len(results)} calls; {versions}."
+    dtypes = ", ".join(sorted({result.case.dtype for result in results}))
+    yield f"{len(operators)} operators in {dtypes}, {len(results)} calls; {versions}."
     yield ""
     yield "| outcome | operators | calls | calls with bare `torch.onnx.export` |"
     yield "|---|---|---|---|"
@@ -93,6 +101,7 @@ def _left_out(results: Sequence[Result]) -> Iterator[str]:
     for outcome, text in (
         (Outcome.RANDOM, "Draws random numbers"),
         (Outcome.NO_TENSOR, "Returns no tensor of real numbers"),
+        (Outcome.NO_ELEMENTS, "Returns no elements"),
     ):
         names = [name for name, found in by.items() if all(one.outcome is outcome for one in found)]
         yield f"{text}: {', '.join(f'`{name}`' for name in sorted(names))}."

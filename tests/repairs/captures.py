@@ -134,6 +134,7 @@ CALLS: dict[str, tuple[Function, Call]] = {
         lambda x: torch.linalg.matrix_norm(x, torch.inf),
         Call((ROWS,), open_dims=(0, 1)),
     ),
+    "linalg_lstsq": (lambda x: torch.linalg.lstsq(x, x[:, :1]).solution, Call((ROWS,))),
     "stft": (_short_spectrum, Call((NOISE,))),
     "istft": (_restored_signal, Call((SPECTRUM,), open_dims=(1,))),
     "interpolate": (_crop, Call((IMAGE, torch.tensor(5)))),

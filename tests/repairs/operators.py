@@ -54,8 +54,6 @@ SHORTS = torch.tensor([[-32768, 3, 1], [32767, -1, 2]], dtype=torch.int16)
 PLACES = torch.tensor([[4, 0, 15], [1, 8, 20]], dtype=torch.int8)
 BAGS_OF_32_BITS = (torch.tensor([1, 0, 0, 1], dtype=torch.int32), torch.tensor([0, 3]).int())
 SQUARE = torch.tensor([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 5.0]])
-LOWER = torch.linalg.cholesky(SQUARE)
-RIGHT = X.mT.contiguous()
 SIGNAL = torch.arange(20.0).reshape(1, 2, 10)
 IMAGE = torch.arange(2.0 * 7 * 9).reshape(1, 2, 7, 9).sin()
 DOUBLE_IMAGE, DOUBLE_SIGNAL = IMAGE.double(), SIGNAL.double().sin()
@@ -217,10 +215,19 @@ CALLS: dict[str, list[Call]] = {
         call(DOUBLE_IMAGE, KERNEL, BIASES, [2, 2], [1, 1], [1, 1], False, [0, 0], 1),
         call(WIDE_IMAGE, KERNEL, None, [2, 3], [1, 1], [1, 2], True, [1, 0], 1),
         call(WIDE_IMAGE, KERNEL, None, [2, 2], [3, 2], [1, 1], True, [0, 1], 3),
+        call(WIDE_IMAGE.float(), KERNEL.float(), None, [1, 2], [3, 2], [2, 1], True, [1, 0], 3),
     ),
     **of("prelu", Call((DOUBLE_IMAGE, BIASES[1:3]), opset=20)),
     **of("_prelu_kernel", Call((DOUBLE_IMAGE, BIASES[1:3].reshape(1, 2, 1, 1)), opset=20)),
-    **of("batch_norm", narrow(DOUBLE, *STATISTICS, False, 0.1, 1e-5, True)),
+    **of(
+        "batch_norm",
+        narrow(DOUBLE, *STATISTICS, False, 0.1, 1e-5, True),
+        call(X, None, None, torch.zeros(3), torch.ones(3), True, 0.1, 1e-5, True),
+    ),
+    **of(
+        "_native_batch_norm_legit_functional",
+        call(X, None, None, torch.zeros(3), torch.ones(3), True, 0.1, 1e-5),
+    ),
     **of("_native_batch_norm_legit_no_training", narrow(DOUBLE, *STATISTICS, 0.1, 1e-5)),
     **of("softplus mish selu leaky_relu hardsigmoid hardswish", script(DOUBLE)),
     # Element types
@@ -234,23 +241,6 @@ CALLS: dict[str, list[Call]] = {
     **of("expm1 log1p", call(SMALL)),
     **of("special_xlog1py", call(SMALL.flip(0), SMALL), call(WITH_NAN, SMALL[:1])),
     **of("soft_margin_loss", call(WIDE, torch.ones(3)), call(WIDE, torch.ones(3), 0)),
-    # Factorizations and linear algebra
-    **of(
-        "linalg_lu linalg_slogdet slogdet linalg_cholesky_ex linalg_cholesky linalg_qr "
-        "linalg_inv inverse linalg_inv_ex linalg_matrix_exp matrix_exp pinverse "
-        "linalg_pinv.atol_rtol_tensor linalg_pinv.atol_rtol_float",
-        call(SQUARE),
-    ),
-    **of("logdet", call(1e3 * torch.eye(24)), call(SQUARE.double())),
-    **of("linalg_pinv", call(SQUARE, 1e-6)),
-    **of("linalg_solve linalg_solve_ex", call(SQUARE, RIGHT)),
-    **of("linalg_solve_triangular", call(LOWER, RIGHT, upper=False)),
-    **of("triangular_solve", call(RIGHT, LOWER, False)),
-    **of("cholesky_solve", call(RIGHT, LOWER)),
-    **of("cholesky_inverse", call(LOWER)),
-    **of("linalg_matrix_power matrix_power", call(SQUARE, -2)),
-    **of("cdist", call(X, SQUARE, 3.0), call(X, SQUARE, 1.0), call(X, SQUARE)),
-    **of("pdist", call(SQUARE)),
     # FFT
     **of("fft_fftfreq fft_rfftfreq", call(7)),
     **of("roll", Call((X,), open_dims=(0,))),
@@ -261,6 +251,7 @@ CALLS: dict[str, list[Call]] = {
     **of("special_zeta.other_scalar", call(POSITIVE + 1.5, 2.0)),
     **of("special_zeta.self_scalar", call(2.5, POSITIVE)),
     **of("polygamma", call(1, POSITIVE)),
+    **of("igamma igammac special_gammainc special_gammaincc", call(POSITIVE, POSITIVE.flip(0))),
     **of("mvlgamma", call(POSITIVE + 3, 2)),
     # Grouped products
     **of("_grouped_mm", call(ROWS, EXPERTS, ENDS)),
@@ -277,6 +268,7 @@ CALLS: dict[str, list[Call]] = {
         call(QUERY_4D, QUERY_4D, QUERY_4D, BLIND),
         call(QUERY, QUERY, QUERY),
     ),
+    **of("_scaled_dot_product_flash_attention_for_cpu", call(QUERY_4D, QUERY_4D, QUERY_4D)),
     # Products that are added
     **of("addmv", call(X[0] * NAN, SQUARE, X[1], beta=0)),
     **of(
@@ -284,6 +276,7 @@ CALLS: dict[str, list[Call]] = {
         call(INTS[0], SQUARE.long(), SQUARE.long()),
         call(X, torch.ones(X.shape[0], 0), torch.ones(0, X.shape[1]), beta=0.2),
     ),
+    **of("linear", call(torch.ones(3, 4, 0), torch.ones(5, 0), torch.ones(5))),
     **of("baddbmm", call(SQUARE[None] * NAN, SQUARE[None], SQUARE[None], beta=0)),
     **of("addbmm", call(SQUARE * NAN, SQUARE[None], SQUARE[None], beta=0)),
     # Pooling
@@ -316,6 +309,7 @@ CALLS: dict[str, list[Call]] = {
     **of("median nanmedian", call(X)),
     **of("median.dim nanmedian.dim mode", call(X, 1)),
     **of("kthvalue", call(X, 2, 1)),
+    **of("topk", call(torch.tensor(2.0), 1)),
     **of("sort.stable", call(X, stable=True, dim=1)),
     **_polynomials(),
     # Powers
@@ -329,7 +323,13 @@ CALLS: dict[str, list[Call]] = {
         call(X, 0, INDEX, X, "mean"),
         call(X, 0, INDEX, X, "mean", include_self=False),
     ),
-    **of("linalg_vector_norm", call(X, 2, None, True), call(X, 3, None, True)),
+    **of(
+        "linalg_vector_norm",
+        call(X, 2, None, True),
+        call(X, 3, None, True),
+        call(torch.tensor(2.0), 1.2, [0], True),
+    ),
+    **of("var std var_mean std_mean", call(X[:0], [0], correction=1), suffix=".correction"),
     **of("add.Tensor", call(BOOLS, OTHER_BOOLS)),
     **of("add.Scalar", call(BOOLS, True)),
     **of("where.self", call(BOOLS, OTHER_BOOLS, BOOLS)),
@@ -361,6 +361,7 @@ CALLS: dict[str, list[Call]] = {
     **of("logaddexp", call(FAR, -FAR)),
     **of("logaddexp2", call(FAR, -FAR)),
     **of("frexp.Tensor", call(X)),
+    **of("nextafter", call(X, X.flip(0))),
     **of("sign sgn", call(WITH_NAN)),
     # Bags of embeddings
     **of("embedding_bag embedding_bag.padding_idx", call(X, *BAGS_OF_32_BITS)),

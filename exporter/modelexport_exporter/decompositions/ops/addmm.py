@@ -64,6 +64,23 @@ def addmm(x: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1)
     return _sum(x, a @ b, beta, alpha)
 
 
+def _sums_nothing(x: Tensor, *_: object, **__: object) -> bool:
+    width = x.shape[-1]
+    return isinstance(width, int) and width == 0
+
+
+@FAMILY.decomposes(
+    "aten::linear",
+    defect="onnxruntime does not load a Gemm of no terms",
+    method="the bias, or zeros",
+    applies=_sums_nothing,
+)
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    rows = weight.shape[:1] if weight.dim() == 2 else ()
+    result = x.new_zeros([*x.shape[:-1], *rows])
+    return result if bias is None else result + bias
+
+
 @FAMILY.decomposes(
     "aten::baddbmm",
     defect="with beta = 0, NaN in the addend reaches the result",

@@ -73,3 +73,13 @@ def broadcast(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Return both in their common shape."""
     x, y = torch.broadcast_tensors(x, y)  # type: ignore[no-untyped-call]
     return x, y
+
+
+def constants(
+    values: Sequence[float], device: torch.device, dtype: torch.dtype = torch.float64
+) -> Tensor:
+    """Return a tensor of the numbers.
+
+    torch.tensor ends with detach_, which a graph without effects does not take.
+    """
+    return torch.stack([torch.full((), value, dtype=dtype, device=device) for value in values])

@@ -47,20 +47,49 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+    scores = _scores(query, key, attn_mask, is_causal, scale)
+    weights = torch.softmax(scores, -1)
+    if is_causal or attn_mask is not None:
+        weights = torch.where(_sees_nothing(scores, weights), 0.0, weights)
+    return torch.dropout(weights, dropout_p, dropout_p > 0) @ value
+
+
+def _scores(
+    query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool, scale: float | None
+) -> Tensor:
+    """Return q kᵀ · scale + mask, -inf where a query may not see a key."""
     scores = query @ key.mT * (_default_scale(query) if scale is None else scale)
     if is_causal:
         rows = torch.arange(query.shape[-2], device=query.device).unsqueeze(-1)
-        attn_mask = torch.arange(key.shape[-2], device=query.device) <= rows
-    if attn_mask is None:
-        weights = torch.softmax(scores, -1)
-    else:
-        if attn_mask.dtype == torch.bool:
-            scores = torch.where(attn_mask, scores, -float("inf"))
-        else:
-            scores = scores + attn_mask
-        weights = torch.softmax(scores, -1)
-        weights = torch.where(_sees_nothing(scores, weights), 0.0, weights)
-    return torch.dropout(weights, dropout_p, dropout_p > 0) @ value
+        mask = torch.arange(key.shape[-2], device=query.device) <= rows
+    if mask is None:
+        return scores
+    if mask.dtype == torch.bool:
+        return torch.where(mask, scores, -float("inf"))
+    return scores + mask
+
+
+@FAMILY.decomposes(
+    "aten::_scaled_dot_product_flash_attention_for_cpu",
+    defect="the logarithms of the sums have another shape",
+    method="as scaled_dot_product_attention, and log Σ exp of the scores",
+    accuracy="1e-6 (float32)",
+)
+def flash_attention_for_cpu(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    attn_mask: Tensor | None = None,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    result = scaled_dot_product_attention(
+        query, key, value, attn_mask, dropout_p, is_causal, scale=scale
+    )
+    scores = _scores(query, key, attn_mask, is_causal, scale)
+    return result, torch.logsumexp(scores, -1)
 
 
 def _sees_nothing(scores: Tensor, weights: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from modelexport_exporter.decompositions.ops.batch_statistics import normalized
 from modelexport_exporter.decompositions.ops.double_precision import is_double, of_channels
 from modelexport_exporter.decompositions.registry import Family
 
@@ -47,18 +48,21 @@ def layer_norm(
     return _scaled(_normalized(x, axes, eps), weight, bias)
 
 
-def _is_double_with_statistics(x: Tensor, *given: object, **__: object) -> bool:
-    """Return whether running statistics are applied: of training, the file computes its own."""
+def _is_double_or_training(x: Tensor, *given: object, **__: object) -> bool:
+    """Return whether running statistics are applied to float64, or are given in training.
+
+    Without running statistics, torch.onnx computes those of the batch.
+    """
     mean, training = given[2], given[4]
-    return is_double(x) and mean is not None and not training
+    return mean is not None and (bool(training) or is_double(x))
 
 
 @FAMILY.decomposes(
     "aten::batch_norm",
-    defect="epsilon is an attribute, which has single precision",
-    method="(x - mean) / sqrt(variance + epsilon) · weight + bias, in evaluation",
-    accuracy="1e-14 (float64)",
-    applies=_is_double_with_statistics,
+    defect="epsilon is an attribute, which has single precision; running statistics in training",
+    method="(x - mean) / sqrt(variance + epsilon) · weight + bias",
+    accuracy="1e-14 (float64), 3e-7 (float32)",
+    applies=_is_double_or_training,
 )
 def batch_norm(
     x: Tensor,
@@ -71,6 +75,8 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
+    if training:
+        return normalized(x, weight, bias, eps)[0]
     deviation = torch.sqrt(of_channels(variance, x.dim()) + eps)
     return _scaled_channels((x - of_channels(mean, x.dim())) / deviation, weight, bias)
 

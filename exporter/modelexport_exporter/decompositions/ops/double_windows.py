@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -124,12 +125,23 @@ for _dims in (1, 2, 3):
     )(partial(convolve_windows, _dims))
 
 
+def _is_double_or_padded_by_a_stride(
+    x: Tensor,
+    *given: Any,  # noqa: ANN401
+    **__: object,
+) -> bool:
+    stride, transposed, added = given[2], given[5], given[6]
+    dims = len(added)
+    beyond = any(more >= step for more, step in zip(added, each(stride, dims), strict=True))
+    return is_double(x) or (transposed and beyond)
+
+
 @FAMILY.decomposes(
     "aten::convolution",
-    defect=_DEFECT,
+    defect=_DEFECT + ", and takes no output_padding of a stride or more",
     method="as conv; transposed with zeros between the inputs, and the weights turned",
-    accuracy="1e-15 (float64)",
-    applies=is_double,
+    accuracy="1e-15 (float64), 3e-7 (float32)",
+    applies=_is_double_or_padded_by_a_stride,
 )
 def convolution(
     x: Tensor,

@@ -26,17 +26,22 @@ def _unrolls_square(a: Tensor, *rest: object, **named: object) -> bool:
     return unrolls(a) and isinstance(a.shape[-2], int)
 
 
-def packed_lu(a: Tensor) -> tuple[Tensor, Tensor]:
-    """Return L and U in one float64 matrix, and the order of the rows (partial pivoting)."""
+def packed_lu(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return L and U in one float64 matrix, the order of the rows, and LAPACK's pivots.
+
+    The pivots are int32, [..., min(rows, columns)], and count from 1.
+    """
     rows, columns = a.shape[-2], a.shape[-1]
     a = a.to(torch.float64)
     i = torch.arange(rows, device=a.device)
     j = torch.arange(columns, device=a.device)
     order = i.expand(a.shape[:-1])
+    pivots = []
     for k in range(min(rows, columns)):
         size = torch.where(i >= k, a[..., k].abs(), -1.0)
         pivot = size.argmax(-1, keepdim=True)
-        swapped = torch.where(i == k, pivot, torch.where(i == pivot, k, i))
+        pivots.append(pivot + 1)
+        swapped = swap(i, k, pivot)
         order = order.gather(-1, swapped)
         a = a.gather(-2, swapped.unsqueeze(-1).expand(a.shape))
         row = a[..., k : k + 1, :]
@@ -46,7 +51,20 @@ def packed_lu(a: Tensor) -> tuple[Tensor, Tensor]:
         factor = torch.where(below, factor, 0.0)
         a = a - factor * torch.where(j > k, row, 0.0)
         a = torch.where(below & (j == k), factor, a)
-    return a, order
+    if not pivots:
+        return a, order, order[..., :0].to(torch.int32)
+    return a, order, torch.cat(pivots, -1).to(torch.int32)
+
+
+def swap(places: Tensor, k: int, pivot: Tensor) -> Tensor:
+    """Return the places 0, 1, … after place k and place `pivot` [..., 1] were exchanged."""
+    return torch.where(places == k, pivot, torch.where(places == pivot, k, places))
+
+
+def permutation(order: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return P of A = P L U, where row k of L U is row `order[k]` of A."""
+    i = torch.arange(order.shape[-1], device=order.device)
+    return (i.unsqueeze(-1) == order.unsqueeze(-2)).to(dtype)
 
 
 def parity(order: Tensor, n: int) -> Tensor:
@@ -59,26 +77,24 @@ def parity(order: Tensor, n: int) -> Tensor:
 _LU = "Gaussian elimination with partial pivoting, unrolled, in float64"
 
 
-def _unpack(a: Tensor, packed: Tensor) -> tuple[Tensor, Tensor]:
-    k = min(a.shape[-2], a.shape[-1])
-    unit = torch.eye(a.shape[-2], k, dtype=torch.float64, device=a.device)
-    lower = packed[..., :, :k].tril(-1) + unit
-    return lower.to(a.dtype), packed[..., :k, :].triu().to(a.dtype)
+def unpack(packed: Tensor) -> tuple[Tensor, Tensor]:
+    """Return L and U, which share a matrix."""
+    k = min(packed.shape[-2], packed.shape[-1])
+    unit = torch.eye(packed.shape[-2], k, dtype=packed.dtype, device=packed.device)
+    return packed[..., :, :k].tril(-1) + unit, packed[..., :k, :].triu()
 
 
 @FAMILY.decomposes("aten::linalg_lu", method=_LU, applies=_unrolls_square)
 def linalg_lu(a: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     assert pivot
-    packed, order = packed_lu(a)
-    lower, upper = _unpack(a, packed)
-    i = torch.arange(a.shape[-2], device=a.device)
-    permutation = (i.unsqueeze(-1) == order.unsqueeze(-2)).to(a.dtype)
-    return permutation, lower, upper
+    packed, order, _ = packed_lu(a)
+    lower, upper = unpack(packed)
+    return permutation(order, a.dtype), lower.to(a.dtype), upper.to(a.dtype)
 
 
 @FAMILY.decomposes("aten::linalg_slogdet", "aten::slogdet", method=_LU, applies=_unrolls_square)
 def linalg_slogdet(a: Tensor) -> tuple[Tensor, Tensor]:
-    packed, order = packed_lu(a)
+    packed, order, _ = packed_lu(a)
     diagonal = packed.diagonal(dim1=-2, dim2=-1)
     sign = torch.sign(diagonal).prod(-1) * parity(order, a.shape[-1])
     return sign.to(a.dtype), torch.log(diagonal.abs()).sum(-1).to(a.dtype)
@@ -126,33 +142,58 @@ def linalg_cholesky(a: Tensor, *, upper: bool = False) -> Tensor:
     return linalg_cholesky_ex(a, upper=upper)[0]
 
 
+def packed_qr(a: Tensor) -> tuple[Tensor, Tensor]:
+    """Return R above the vectors of Householder's reflections, and their factors, as LAPACK.
+
+    Both are float64; the vectors begin with 1, which is not kept. The factors are
+    [..., min(rows, columns)].
+    """
+    rows, columns = a.shape[-2], a.shape[-1]
+    a = a.to(torch.float64)
+    i = torch.arange(rows, device=a.device)
+    j = torch.arange(columns, device=a.device)
+    factors = []
+    for k in range(min(rows, columns)):
+        column = a[..., :, k]
+        head = column[..., k : k + 1]
+        below = torch.where(i > k, column, 0.0)
+        squares = (below * below).sum(-1, keepdim=True)
+        norm = torch.sqrt(squares + head * head)
+        beta = torch.where(squares == 0, head, torch.where(head < 0, norm, -norm))
+        factor = (beta - head) / torch.where(beta == 0, torch.ones_like(beta), beta)
+        divisor = torch.where(squares == 0, torch.ones_like(head), head - beta)
+        v = (torch.where(i == k, 1.0, below / divisor)).unsqueeze(-1)
+        reflected = a - factor.unsqueeze(-1) * v * (v.mT @ a)
+        a = torch.where(j >= k, reflected, a)
+        a = torch.where((i > k).unsqueeze(-1) & (j == k), v, a)
+        factors.append(factor)
+    return a, torch.cat(factors, -1) if factors else a[..., 0, :0]
+
+
+def reflect(packed: Tensor, factors: Tensor, x: Tensor, *, transposed: bool = False) -> Tensor:
+    """Return Q x, or Qᵀ x, of the reflections that `packed_qr` returns."""
+    count = factors.shape[-1]
+    vectors = packed.tril(-1) + torch.eye(
+        packed.shape[-2], packed.shape[-1], dtype=packed.dtype, device=packed.device
+    )
+    for k in range(count) if transposed else reversed(range(count)):
+        v = vectors[..., :, k : k + 1]
+        x = x - factors[..., k : k + 1].unsqueeze(-1) * v * (v.mT @ x)
+    return x
+
+
 @FAMILY.decomposes(
     "aten::linalg_qr",
     method="Householder reflections with LAPACK's signs, unrolled, in float64",
     applies=_unrolls_square,
 )
 def linalg_qr(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
-    rows, columns = a.shape[-2], a.shape[-1]
-    r = a.to(torch.float64)
-    i = torch.arange(rows, device=a.device)
-    q = torch.eye(rows, dtype=torch.float64, device=a.device).expand(*a.shape[:-2], rows, rows)
-    for k in range(min(rows - 1, columns)):
-        column = r[..., :, k]
-        head = column[..., k : k + 1]
-        below = torch.where(i > k, column, 0.0)
-        squares = (below * below).sum(-1, keepdim=True)
-        norm = torch.sqrt(squares + head * head)
-        first = head + torch.where(head < 0, -norm, norm)
-        v = torch.where(i == k, first, below).unsqueeze(-1)
-        length = squares + first * first
-        scale = 2 / torch.where(squares == 0, torch.ones_like(length), length)
-        scale = torch.where(squares == 0, 0.0, scale).unsqueeze(-1)
-        r = r - scale * v * (v.mT @ r)
-        q = q - scale * (q @ v) * v.mT
-    k = min(rows, columns)
-    r = r.triu().to(a.dtype)
+    rows, k = a.shape[-2], min(a.shape[-2], a.shape[-1])
+    packed, factors = packed_qr(a)
+    r = packed.triu().to(a.dtype)
     if mode == "r":
         return a.new_zeros(0), r[..., :k, :]
-    if mode == "complete":
-        return q.to(a.dtype), r
-    return q[..., :, :k].to(a.dtype), r[..., :k, :]
+    wide = rows if mode == "complete" else k
+    unit = torch.eye(rows, wide, dtype=torch.float64, device=a.device)
+    q = reflect(packed, factors, unit.expand(*a.shape[:-2], rows, wide)).to(a.dtype)
+    return q, (r if mode == "complete" else r[..., :k, :])

@@ -38,17 +38,17 @@ def _identity(a: Tensor) -> Tensor:
     return torch.eye(a.shape[-1], dtype=torch.float64, device=a.device)
 
 
-def _newton_inverse(a: Tensor, steps: int = _NEWTON_STEPS) -> Tensor:
+def newton_inverse(a: Tensor, steps: int = _NEWTON_STEPS) -> Tensor:
     """Return the inverse (or, of a rectangular matrix, the pseudo-inverse) in float64."""
     a = a.to(torch.float64)
     size = a.abs().sum(-1).amax(-1) * a.abs().sum(-2).amax(-1)
-    x = a.mT / size[..., None, None]
+    x = a.mT / torch.where(size == 0, 1.0, size)[..., None, None]
     for _ in range(steps):
         x = 2 * x - x @ (a @ x)
     return x
 
 
-def _triangular_inverse(a: Tensor) -> Tensor:
+def triangular_inverse(a: Tensor) -> Tensor:
     """Return the inverse of a triangular float64 matrix."""
     diagonal = a.diagonal(dim1=-2, dim2=-1)
     scaled = a / diagonal.unsqueeze(-1)
@@ -64,15 +64,15 @@ def solve_double(a: Tensor, b: Tensor) -> Tensor:
     """Return the solution of a x = b in float64; b is a matrix."""
     b = b.to(torch.float64)
     if not unrolls(a):
-        return _newton_inverse(a) @ b
-    packed, order = packed_lu(a)
+        return newton_inverse(a) @ b
+    packed, order, _ = packed_lu(a)
     batch = torch.broadcast_shapes(  # type: ignore[no-untyped-call]
         a.shape[:-2], b.shape[:-2]
     )
     b = b.expand(*batch, *b.shape[-2:])
     index = order.expand(*batch, order.shape[-1]).unsqueeze(-1).expand(b.shape)
     lower = packed.tril(-1) + _identity(a)
-    return _triangular_inverse(packed.triu()) @ (_triangular_inverse(lower) @ b.gather(-2, index))
+    return triangular_inverse(packed.triu()) @ (triangular_inverse(lower) @ b.gather(-2, index))
 
 
 def _inverse(a: Tensor) -> Tensor:
@@ -134,7 +134,7 @@ def linalg_solve_triangular(
     triangle = (a.triu() if upper else a.tril()).to(torch.float64)
     if unitriangular:
         triangle = (triangle.triu(1) if upper else triangle.tril(-1)) + _identity(a)
-    inverse = _triangular_inverse(triangle)
+    inverse = triangular_inverse(triangle)
     wide = b.to(torch.float64)
     return (inverse @ wide if left else wide @ inverse).to(a.dtype)
 
@@ -155,26 +155,13 @@ def triangular_solve(
 @FAMILY.decomposes("aten::cholesky_solve", method="two triangular solves", applies=_is_real)
 def cholesky_solve(b: Tensor, factor: Tensor, upper: bool = False) -> Tensor:
     lower = (factor.mT.tril() if upper else factor.tril()).to(torch.float64)
-    inverse = _triangular_inverse(lower)
+    inverse = triangular_inverse(lower)
     return (inverse.mT @ (inverse @ b.to(torch.float64))).to(b.dtype)
 
 
 @FAMILY.decomposes("aten::cholesky_inverse", method="two triangular solves", applies=_is_real)
 def cholesky_inverse(factor: Tensor, upper: bool = False) -> Tensor:
     return cholesky_solve(_identity(factor).to(factor.dtype).expand(factor.shape), factor, upper)
-
-
-@FAMILY.decomposes(
-    "aten::linalg_pinv",
-    "aten::linalg_pinv.atol_rtol_tensor",
-    "aten::linalg_pinv.atol_rtol_float",
-    "aten::pinverse",
-    method="50 steps of Newton's iteration, in float64; for matrices of full rank",
-    accuracy="up to a condition of 1e6; tolerances have no effect",
-    applies=_is_real,
-)
-def linalg_pinv(a: Tensor, *_: object, **__: object) -> Tensor:
-    return _newton_inverse(a).to(a.dtype)
 
 
 @FAMILY.decomposes(

@@ -1,4 +1,4 @@
-"""Medians, k-th values and modes, from a sort of the whole dim."""
+"""Medians, k-th values and modes, from a sort of the whole dim; ranks of a single number."""
 
 from __future__ import annotations
 
@@ -122,6 +122,26 @@ def sort_stable(
     x: Tensor, *, stable: bool | None, dim: int = -1, descending: bool = False
 ) -> tuple[Tensor, Tensor]:
     return torch.sort(x, dim, descending)
+
+
+def _has_no_dim(x: Tensor, *_: object, **__: object) -> bool:
+    return x.dim() == 0
+
+
+@FAMILY.decomposes(
+    "aten::topk",
+    defect="ONNX's TopK has no dim of a single number",
+    method="the number itself",
+    applies=_has_no_dim,
+)
+def topk(
+    x: Tensor,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,  # noqa: A002 (torch's name)
+) -> tuple[Tensor, Tensor]:
+    return x.clone(), torch.zeros_like(x, dtype=torch.int64)
 
 
 FAMILY.composites |= {"aten::argsort", "aten::argsort.stable"}

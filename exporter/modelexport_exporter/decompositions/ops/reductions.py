@@ -20,17 +20,17 @@ def aminmax(x: Tensor, *, dim: int | None = None, keepdim: bool = False) -> tupl
     return x.amin(dims, keepdim), x.amax(dims, keepdim)
 
 
-def _keeps_all(
-    _: Tensor, order: float = 2, dim: object = None, keepdim: bool = False, **__: object
+def _keeps_all_or_has_none(
+    x: Tensor, order: float = 2, dim: object = None, keepdim: bool = False, **__: object
 ) -> bool:
-    return dim is None and keepdim
+    return x.dim() == 0 or (dim is None and keepdim)
 
 
 @FAMILY.decomposes(
     "aten::linalg_vector_norm",
-    defect="keepdim is ignored where no dim is given",
-    method="with every dim named, where they are kept",
-    applies=_keeps_all,
+    defect="keepdim is ignored where no dim is given; a dim of a number without any is refused",
+    method="with every dim named, where they are kept; of one element",
+    applies=_keeps_all_or_has_none,
 )
 def linalg_vector_norm(
     x: Tensor,
@@ -40,8 +40,9 @@ def linalg_vector_norm(
     *,
     dtype: torch.dtype | None = None,
 ) -> Tensor:
-    dims = list(range(x.dim()))
-    result: Tensor = torch.linalg.vector_norm(x, ord, dims, keepdim, dtype=dtype)
+    wide, dims = _all_dims(x)
+    kept = keepdim and x.dim() > 0
+    result: Tensor = torch.linalg.vector_norm(wide, ord, dims, kept, dtype=dtype)
     return result
 
 

@@ -32,3 +32,9 @@ def test_factors_may_be_fractions() -> None:
 def test_a_sum_without_terms_keeps_the_factor_of_the_addend() -> None:
     # onnxruntime's Gemm returns the addend alone.
     assert_as_eager("aten::addmm", B[0], A[:, :0], B[:0], beta=0.5)
+
+
+@pytest.mark.parametrize("shape", [(4, 0), (2, 3, 0), (0,)])
+def test_a_layer_of_no_inputs_is_its_bias(shape: tuple[int, ...]) -> None:
+    for weight, bias in ((torch.ones(5, 0), B[0]), (torch.ones(5, 0), None), (torch.ones(0), None)):
+        assert_as_eager("aten::linear", torch.ones(shape), weight, bias)

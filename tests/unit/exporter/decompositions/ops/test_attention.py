@@ -51,3 +51,10 @@ def test_a_query_that_sees_nothing_gets_zeros(
         monkeypatch.setattr(torch.Tensor, "amax", lambda x, *a, **k: amax(x, *a, **k).clamp(LOWEST))
     got = DECOMPOSITIONS["aten::scaled_dot_product_attention"].function(q, q, q, mask)
     assert_same(expected, got)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_the_kernel_for_a_cpu_returns_logarithms_of_sums(is_causal: bool) -> None:
+    query, key = torch.randn(2, 4, 3, 8), torch.randn(2, 4, 6, 8)
+    name = "aten::_scaled_dot_product_flash_attention_for_cpu"
+    assert_as_eager(name, query, key, key + 1, 0.0, is_causal)

@@ -29,3 +29,14 @@ def test_norms_that_keep_every_dim_are_eagers(order: float) -> None:
 def test_both_extremes_are_eagers() -> None:
     assert_as_eager("aten::aminmax", X, dim=1, keepdim=True)
     assert_as_eager("aten::aminmax", X)
+
+
+@pytest.mark.parametrize("order", [2, 1.2, 0, float("inf")])
+def test_the_norm_of_a_number_is_eagers(order: float) -> None:
+    for keepdim in (False, True):
+        assert_as_eager("aten::linalg_vector_norm", torch.tensor(-1.7), order, [0], keepdim)
+
+
+def test_the_largest_of_one_number_is_itself() -> None:
+    for x in (torch.tensor(-1.7), torch.tensor(3)):
+        assert_as_eager("aten::topk", x, 1, -1, False)
