@@ -10,6 +10,9 @@ from modelexport_exporter.report.report import Report
 STARTED = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 DIGEST = "ab" * 32
 
+SPACE = "\N{NO-BREAK SPACE}"
+"""Between a number and its unit."""
+
 
 def compared(
     output: str, error: float | str, limit: float = 1e-4, **more: object
