@@ -217,7 +217,7 @@ OF_OPERATORS = [
         attempts=1,
     ),
     Case(
-        "LeastSquares", [tensor("x", "b", 6, 3), tensor("y", "b", 6, 1)], B,
+        "LeastSquares", [tensor("x", "b", 60, 30), tensor("y", "b", 60, 1)], B,
         R.UNSUPPORTED_OPERATOR, ["aten::linalg_lstsq"], "--skeleton", line="torch.linalg.lstsq",
         attempts=1,
     ),

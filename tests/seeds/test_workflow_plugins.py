@@ -207,14 +207,14 @@ def test_all_operators_without_a_translation_are_named_at_once(bench: Bench) -> 
         "custom_models:many_unsupported",
         SQUARES,
         expected=refused(
-            Reason.UNSUPPORTED_OPERATOR, words=("geqrf", "lu_factor", "custom_models.py")
+            Reason.UNSUPPORTED_OPERATOR, words=("linalg_eigh", "ldl_factor", "custom_models.py")
         ),
     )
     failure = bench.check(case).result.failure
     assert failure is not None
     ops = {op.name.split(".")[0]: op for op in failure.ops}
-    assert ops["aten::geqrf"].count == 2
-    (inner,) = [op for name, op in ops.items() if name.startswith("aten::linalg_lu_factor")]
+    assert ops["aten::linalg_eigh"].count == 2
+    (inner,) = [op for name, op in ops.items() if name.startswith("aten::linalg_ldl_factor")]
     assert inner.module == "inner"
     assert all(op.source.partition(":")[0].endswith("custom_models.py") for op in ops.values())
     assert all(op.hint and op.support in Support for op in ops.values())

@@ -27,8 +27,8 @@ class AxesOfInput(nn.Module):
         self.weight = nn.Parameter(torch.randn(4, 4))
 
     def forward(self, x: Tensor) -> Tensor:
-        spread: Tensor = torch.linalg.eigvalsh(self.weight @ self.weight.T + x.mean())
-        return spread
+        axes: Tensor = torch.linalg.eigh(self.weight @ self.weight.T + x.mean()).eigenvectors
+        return axes
 
 
 class Orthogonal(nn.Module):

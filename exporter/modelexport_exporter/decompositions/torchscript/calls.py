@@ -42,6 +42,8 @@ _ALIASES = {
     "arctan2": "atan2",
     "matrix_exp": "linalg_matrix_exp",
 }
+_VECTORS = {"aten::linalg_svd", "aten::svd", "aten::linalg_eigh"}
+"""Defined by operators that the library decomposes for their values alone, without vectors."""
 _PROPERTIES = {"mT": "mT", "mH": "mH"}
 """Views that are attributes of a tensor."""
 
@@ -146,6 +148,8 @@ class TracedCalls(CallMode):
         # torch.onnx runs the model before it traces: that run needs no definitions.
         traced = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
         if not traced or has_symbolic(call.operator, self._opset) or "out" in kwargs:
+            return NotImplemented
+        if call.operator in _VECTORS:
             return NotImplemented
         overload = resolve_overload(call.operator, args, kwargs)
         if overload is None and len(args) > 1:

@@ -23,13 +23,21 @@ def op(name: str) -> UnsupportedOp:
     ("route", "lacks", "traced", "expected"),
     [
         pytest.param(DYNAMO, "own::f.default", ["own::f"], True, id="a custom operator"),
-        pytest.param(DYNAMO, "aten::geqrf.default", ["aten::geqrf.default"], True, id="of torch"),
+        pytest.param(
+            DYNAMO,
+            "aten::_linalg_eigh.default",
+            ["aten::_linalg_eigh.default"],
+            True,
+            id="of torch",
+        ),
         pytest.param(DYNAMO, "aten::erfinv.default", [], False, id="the trace translates it"),
         pytest.param(DYNAMO, "own::f.default", ["own::g"], False, id="the trace lacks another"),
         pytest.param(DYNAMO, "aten::diff.default", ["aten::diff"], False, id="defined in scripts"),
         pytest.param(SCRIPT, "own::f.default", [], True, id="custom, in a script"),
         pytest.param(SCRIPT, "known::f.default", [], False, id="a plugin translates it"),
-        pytest.param(SCRIPT, "aten::geqrf.default", [], False, id="a program may decompose it"),
+        pytest.param(
+            SCRIPT, "aten::_linalg_eigh.default", [], False, id="a program may decompose it"
+        ),
     ],
 )
 def test_what_no_route_has(
