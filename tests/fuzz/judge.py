@@ -70,7 +70,7 @@ def compare(
     """Return what differs at one feed, empty if nothing does. `shapes`: that the file declares."""
     taken = {entry.name: feed[entry.name].numpy() for entry in session.get_inputs()}
     try:
-        have = session.run(None, taken)
+        have, shapes = _tensors(session.run(None, taken), shapes)
     except Exception as error:  # noqa: BLE001 - whatever onnxruntime raises
         return f"onnxruntime fails: {str(error)[:300]}"
     if len(have) != len(want):
@@ -85,6 +85,19 @@ def compare(
         if not text:
             return ""
     return "" if _overflows(module, feed) else text
+
+
+def _tensors(
+    outputs: Sequence[Any], shapes: Sequence[Sequence[int | None] | None]
+) -> tuple[list[Array], list[Sequence[int | None] | None]]:
+    """Return the tensors of outputs, some of which are sequences, and their declared shapes."""
+    have: list[Array] = []
+    declared: list[Sequence[int | None] | None] = []
+    for output, shape in zip(outputs, shapes, strict=True):
+        tensors = output if isinstance(output, list) else [output]
+        have += tensors
+        declared += [None if isinstance(output, list) else shape] * len(tensors)
+    return have, declared
 
 
 def _overflows(module: torch.nn.Module, feed: Mapping[str, torch.Tensor]) -> bool:

@@ -261,6 +261,7 @@ CALLS: dict[str, list[Call]] = {
         "cross_entropy_loss",
         call(LOGITS, CLASSES, None, 1, -100, 0.1),
         call(LOGITS, LOGITS.softmax(1)),
+        call(LOGITS[0], CLASSES[0]),
     ),
     **of("binary_cross_entropy_with_logits", call(FAR, torch.tensor([1.0, 0.3, 0.0]))),
     **of(
@@ -317,7 +318,7 @@ CALLS: dict[str, list[Call]] = {
     **of("pow.Tensor_Scalar", call(BYTES, 2)),
     **of("pow.Scalar", call(2, BYTES)),
     # Reductions
-    **of("aminmax", call(X)),
+    **of("aminmax", call(X), call(torch.tensor(2.0), dim=0)),
     **of(
         "scatter_reduce.two",
         call(X, 0, INDEX, X, "mean"),
@@ -342,6 +343,10 @@ CALLS: dict[str, list[Call]] = {
     **of("index_reduce", call(X, 1, torch.tensor([0, 0]), X[:, :2], "prod")),
     **of("put", call(X, torch.tensor([0, 5]), torch.tensor([7.0, 8.0]))),
     **of("masked_select", call(X, BOOLS)),
+    **of("as_strided_scatter", call(SQUARE, X[:, :2], [2, 2], [1, 2], 1)),
+    **of("linspace.Tensor_Tensor logspace.Tensor_Tensor", call(X[0, 0], X[0, 1], 1)),
+    **of("linspace.Tensor_Scalar logspace.Tensor_Scalar", call(X[0, 0], 2.0, 1)),
+    **of("linspace.Scalar_Tensor logspace.Scalar_Tensor", call(2.0, X[0, 0], 1)),
     **of("diagonal", call(torch.stack([WITH_NAN, WITH_INF]), 1), call(SQUARE / 0, -1, 1, 0)),
     **of("diagonal_scatter", call(SQUARE, X[0])),
     **of("searchsorted.Tensor", call(SORTED, X)),

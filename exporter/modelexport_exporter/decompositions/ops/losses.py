@@ -27,13 +27,14 @@ def _needs_sums(
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
 ) -> bool:
-    return label_smoothing != 0 or target.dtype.is_floating_point
+    return label_smoothing != 0 or target.dtype.is_floating_point or x.dim() == 1
 
 
 @FAMILY.decomposes(
     "aten::cross_entropy_loss",
-    defect="label smoothing is ignored; with probabilities as target the file does not load",
-    method=_ENTROPY + ": label smoothing and targets that are probabilities",
+    defect="label smoothing is ignored; with probabilities as target, or without a batch, the file "
+    "does not load",
+    method=_ENTROPY + ": label smoothing, targets that are probabilities, no batch",
     accuracy="3e-7 (float32)",
     applies=_needs_sums,
 )
@@ -59,8 +60,10 @@ def cross_entropy_loss(
     used = target != ignore_index
     index = torch.where(used, target, torch.zeros_like(target))
     picked = -weighted.gather(axis, index.unsqueeze(axis)).squeeze(axis)
-    smooth = -weighted.sum(axis) / classes
-    loss = (1 - label_smoothing) * picked + label_smoothing * smooth
+    loss = picked
+    if label_smoothing:
+        smooth = -weighted.sum(axis) / classes
+        loss = (1 - label_smoothing) * picked + label_smoothing * smooth
     loss = torch.where(used, loss, torch.zeros_like(loss))
     if reduction != _MEAN:
         return _reduce(loss, reduction)

@@ -13,9 +13,13 @@ FAMILY = Family("Reductions", __doc__)
 
 
 @FAMILY.decomposes(
-    "aten::aminmax", defect="torch.onnx refuses it without a dim", method="amin and amax"
+    "aten::aminmax",
+    defect="torch.onnx refuses it without a dim, and of a number",
+    method="amin and amax",
 )
 def aminmax(x: Tensor, *, dim: int | None = None, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    if x.dim() == 0:
+        return x.clone(), x.clone()
     dims = list(range(x.dim())) if dim is None else [dim]
     return x.amin(dims, keepdim), x.amax(dims, keepdim)
 

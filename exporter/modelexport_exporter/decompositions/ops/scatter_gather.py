@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -47,6 +49,30 @@ def masked_select(x: Tensor, mask: Tensor) -> Tensor:
     x, mask = broadcast(x, mask)
     result: Tensor = torch.ops.aten.index.Tensor(x, [mask])
     return result
+
+
+def _lies_in_order(
+    x: Tensor, source: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None = None
+) -> bool:
+    """Return whether sizes are known, and elements lie in memory as in the tensor."""
+    numbers = [*x.shape, *size, *stride, offset or 0]
+    return all(isinstance(number, int) for number in numbers) and x.is_contiguous()
+
+
+@FAMILY.decomposes(
+    "aten::as_strided_scatter",
+    method="scatter into the flattened tensor, for static sizes",
+    applies=_lies_in_order,
+)
+def as_strided_scatter(
+    x: Tensor, source: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None = None
+) -> Tensor:
+    place = torch.full([1] * len(size), offset or 0, dtype=torch.int64, device=x.device)
+    for axis, (length, step) in enumerate(zip(size, stride, strict=True)):
+        steps = torch.arange(length, device=x.device) * step
+        place = place + steps.reshape([-1 if at == axis else 1 for at in range(len(size))])
+    flat = x.reshape(-1).scatter(0, place.reshape(-1), source.reshape(-1))
+    return flat.reshape(x.shape)
 
 
 def _is_captured(*_: object, **__: object) -> bool:

@@ -33,3 +33,9 @@ def test_binary_cross_entropy_is_eagers(
     target = torch.tensor([[0.0, 1.0], [1.0, 0.3], [0.5, 1.0]])
     operator = "aten::binary_cross_entropy_with_logits"
     assert_as_eager(operator, logits, target, weight, of_positives, reduction)
+
+
+def test_a_class_of_no_probability_costs_an_infinite_loss() -> None:
+    logits = torch.tensor([0.0, -float("inf"), 1.0])
+    for target in (0, 1):
+        assert_as_eager("aten::cross_entropy_loss", logits, torch.tensor(target))

@@ -50,6 +50,10 @@ def test_mantissas_and_exponents_are_eagers(x: Tensor) -> None:
     assert_as_eager("aten::frexp.Tensor", torch.where(x.isfinite(), x, 3.0))
 
 
+def test_subnormal_numbers_have_exponents() -> None:
+    assert_as_eager("aten::frexp.Tensor", torch.tensor([1e-45, -4.2e-45, 1.8e-43, 1e-38, 0.0]))
+
+
 @settings(max_examples=60, deadline=None)
 @given(x=vectors(numbers()))
 def test_logits_and_angles_are_eagers(x: Tensor) -> None:

@@ -29,6 +29,8 @@ def test_norms_that_keep_every_dim_are_eagers(order: float) -> None:
 def test_both_extremes_are_eagers() -> None:
     assert_as_eager("aten::aminmax", X, dim=1, keepdim=True)
     assert_as_eager("aten::aminmax", X)
+    for keepdim in (False, True):
+        assert_as_eager("aten::aminmax", torch.tensor(2.5), dim=0, keepdim=keepdim)
 
 
 @pytest.mark.parametrize("order", [2, 1.2, 0, float("inf")])

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from decomposed import assert_as_eager
+from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 
 X = torch.arange(12.0).reshape(3, 4) - 4
 
@@ -49,3 +50,15 @@ def test_a_diagonal_is_written_as_eager_does(offset: int) -> None:
 def test_selecting_by_a_mask_is_eagers() -> None:
     assert_as_eager("aten::masked_select", X, X > 0)
     assert_as_eager("aten::masked_select", X, torch.tensor([True, False, True, False]))
+
+
+@pytest.mark.parametrize(
+    ("size", "stride", "offset"),
+    [((), (), 3), ((3,), (2,), 0), ((2, 2), (1, 4), 1), ((2, 1, 2), (4, 7, 1), None)],
+)
+def test_writing_to_a_view_of_memory_is_eagers(
+    size: tuple[int, ...], stride: tuple[int, ...], offset: int | None
+) -> None:
+    name = "aten::as_strided_scatter"
+    assert_as_eager(name, X, torch.rand(size), size, stride, offset)
+    assert not DECOMPOSITIONS[name].applies(X.mT, torch.rand(size), size, stride, offset)
