@@ -130,10 +130,12 @@ def _is_double_or_padded_by_a_stride(
     *given: Any,  # noqa: ANN401
     **__: object,
 ) -> bool:
-    stride, transposed, added = given[2], given[5], given[6]
-    dims = len(added)
-    beyond = any(more >= step for more, step in zip(added, each(stride, dims), strict=True))
-    return is_double(x) or (transposed and beyond)
+    weight, stride, transposed, added = given[0], given[2], given[5], given[6]
+    if is_double(x) or not transposed:
+        return is_double(x)
+    dims = weight.dim() - 2
+    pairs = zip(each(added, dims, 0), each(stride, dims), strict=True)
+    return any(more >= step for more, step in pairs)
 
 
 @FAMILY.decomposes(
