@@ -346,7 +346,6 @@ CALLS: dict[str, list[Call]] = {
     **of("as_strided_scatter", call(SQUARE, X[:, :2], [2, 2], [1, 2], 1)),
     **of("linspace.Tensor_Tensor logspace.Tensor_Tensor", call(X[0, 0], X[0, 1], 1)),
     **of("linspace.Tensor_Scalar logspace.Tensor_Scalar", call(X[0, 0], 2.0, 1)),
-    **of("linspace.Scalar_Tensor logspace.Scalar_Tensor", call(2.0, X[0, 0], 1)),
     **of("diagonal", call(torch.stack([WITH_NAN, WITH_INF]), 1), call(SQUARE / 0, -1, 1, 0)),
     **of("diagonal_scatter", call(SQUARE, X[0])),
     **of("searchsorted.Tensor", call(SORTED, X)),

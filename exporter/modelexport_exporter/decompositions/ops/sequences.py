@@ -1,4 +1,4 @@
-"""linspace and logspace of one number, between tensors."""
+"""linspace and logspace of one number, from a tensor."""
 
 from __future__ import annotations
 
@@ -16,37 +16,29 @@ def _has_one_step(start: object, end: object, steps: object, *_: object, **__: o
     return isinstance(steps, int) and steps == 1
 
 
-def _first(start: Tensor | float, end: Tensor | float, dtype: torch.dtype) -> Tensor:
-    if isinstance(start, Tensor):
-        return start.to(dtype).reshape(1)
-    assert isinstance(end, Tensor)
-    return torch.full((1,), start, dtype=dtype, device=end.device)
-
-
 def _overloads(name: str) -> tuple[str, ...]:
-    kinds = ("Tensor_Scalar", "Scalar_Tensor", "Tensor_Tensor")
-    return tuple(f"aten::{name}.{kind}" for kind in kinds)
+    return f"aten::{name}.Tensor_Scalar", f"aten::{name}.Tensor_Tensor"
 
 
 @FAMILY.decomposes(
     *_overloads("linspace"), defect=_DEFECT, method="the first number", applies=_has_one_step
 )
 def linspace(
-    start: Tensor | float,
+    start: Tensor,
     end: Tensor | float,
     steps: int,
     *,
     dtype: torch.dtype | None = None,
     **_: object,
 ) -> Tensor:
-    return _first(start, end, dtype or torch.get_default_dtype())
+    return start.to(dtype or torch.get_default_dtype()).reshape(1)
 
 
 @FAMILY.decomposes(
     *_overloads("logspace"), defect=_DEFECT, method="the first power", applies=_has_one_step
 )
 def logspace(
-    start: Tensor | float,
+    start: Tensor,
     end: Tensor | float,
     steps: int,
     base: float = 10.0,
@@ -54,5 +46,6 @@ def logspace(
     dtype: torch.dtype | None = None,
     **_: object,
 ) -> Tensor:
-    power = _first(start, end, torch.float64)
-    return torch.pow(base, power).to(dtype or torch.get_default_dtype())
+    return torch.pow(base, start.to(torch.float64).reshape(1)).to(
+        dtype or torch.get_default_dtype()
+    )
