@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.capture.registry import Replacements, Result
+from modelexport_exporter.decompositions.ops.linalg import is_vector
 from modelexport_exporter.decompositions.ops.pseudo_inverses import limit, pseudo_inverse
 from modelexport_exporter.decompositions.ops.symmetric_eigenvalues import (
     has_singular_values,
@@ -21,8 +22,8 @@ def lstsq(a: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | Non
     if not has_singular_values(a):
         return NotImplemented
     rows, columns = a.shape[-2:]
-    is_vector = b.dim() == 1 or (b.dim() == a.dim() - 1 and b.shape == a.shape[:-1])
-    right = (b.unsqueeze(-1) if is_vector else b).to(torch.float64)
+    one_column = is_vector(a, b)
+    right = (b.unsqueeze(-1) if one_column else b).to(torch.float64)
     solution = pseudo_inverse(a, None, rcond, hermitian=False) @ right
     driver = driver or "gelsy"
     residuals = values = a.new_empty(0)
@@ -34,6 +35,6 @@ def lstsq(a: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | Non
         found = singular_values(a)
         rank = (found > limit(a, found, None, rcond)).sum(-1)
         values = found.to(a.dtype) if driver in {"gelsd", "gelss"} else values
-    solution = solution.squeeze(-1) if is_vector else solution
+    solution = solution.squeeze(-1) if one_column else solution
     named = torch.return_types.linalg_lstsq  # type: ignore[attr-defined]
     return named((solution.to(a.dtype), residuals, rank, values))

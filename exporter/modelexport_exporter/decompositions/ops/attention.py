@@ -48,8 +48,13 @@ def scaled_dot_product_attention(
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
     scores = _scores(query, key, attn_mask, is_causal, scale)
+    return _attended(scores, value, is_causal or attn_mask is not None, dropout_p)
+
+
+def _attended(scores: Tensor, value: Tensor, masked: bool, dropout_p: float) -> Tensor:
+    """Return softmax(scores) value, zeros for a query that may see nothing."""
     weights = torch.softmax(scores, -1)
-    if is_causal or attn_mask is not None:
+    if masked:
         weights = torch.where(_sees_nothing(scores, weights), 0.0, weights)
     return torch.dropout(weights, dropout_p, dropout_p > 0) @ value
 
@@ -85,10 +90,8 @@ def flash_attention_for_cpu(
     attn_mask: Tensor | None = None,
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    result = scaled_dot_product_attention(
-        query, key, value, attn_mask, dropout_p, is_causal, scale=scale
-    )
     scores = _scores(query, key, attn_mask, is_causal, scale)
+    result = _attended(scores, value, is_causal or attn_mask is not None, dropout_p)
     return result, torch.logsumexp(scores, -1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.ops.double_precision import of_channels
+from modelexport_exporter.decompositions.ops.double_precision import of_channels, scaled_channels
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Batch statistics", __doc__)
@@ -20,9 +20,7 @@ def normalized(
     centred = x - of_channels(mean, x.dim())
     variance = (centred * centred).mean(axes)
     inverse = 1 / torch.sqrt(variance + eps)
-    result = centred * of_channels(inverse, x.dim())
-    result = result if weight is None else result * of_channels(weight, x.dim())
-    result = result if bias is None else result + of_channels(bias, x.dim())
+    result = scaled_channels(centred * of_channels(inverse, x.dim()), weight, bias)
     return result, mean, variance, inverse
 
 

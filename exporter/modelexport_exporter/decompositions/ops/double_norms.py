@@ -8,25 +8,20 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.batch_statistics import normalized
-from modelexport_exporter.decompositions.ops.double_precision import is_double, of_channels
+from modelexport_exporter.decompositions.ops.double_precision import (
+    is_double,
+    of_channels,
+    scaled,
+    scaled_channels,
+)
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Norms in double precision", __doc__)
 
 
-def _scaled(result: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    result = result if weight is None else result * weight
-    return result if bias is None else result + bias
-
-
 def _normalized(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
     centred = x - x.mean(axes, keepdim=True)
     return centred / torch.sqrt((centred * centred).mean(axes, keepdim=True) + eps)
-
-
-def _scaled_channels(result: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    parts = (None if part is None else of_channels(part, result.dim()) for part in (weight, bias))
-    return _scaled(result, *parts)
 
 
 @FAMILY.decomposes(
@@ -45,7 +40,7 @@ def layer_norm(
     cudnn_enable: bool = True,
 ) -> Tensor:
     axes = tuple(range(-len(normalized_shape), 0))
-    return _scaled(_normalized(x, axes, eps), weight, bias)
+    return scaled(_normalized(x, axes, eps), weight, bias)
 
 
 def _is_double_or_training(x: Tensor, *given: object, **__: object) -> bool:
@@ -78,7 +73,7 @@ def batch_norm(
     if training:
         return normalized(x, weight, bias, eps)[0]
     deviation = torch.sqrt(of_channels(variance, x.dim()) + eps)
-    return _scaled_channels((x - of_channels(mean, x.dim())) / deviation, weight, bias)
+    return scaled_channels((x - of_channels(mean, x.dim())) / deviation, weight, bias)
 
 
 @FAMILY.decomposes(
@@ -117,7 +112,7 @@ def rms_norm(
     axes = tuple(range(-len(normalized_shape), 0))
     added = torch.finfo(x.dtype).eps if eps is None else eps
     result = x / torch.sqrt((x * x).mean(axes, keepdim=True) + added)
-    return _scaled(result, weight, None)
+    return scaled(result, weight, None)
 
 
 @FAMILY.decomposes(
@@ -136,7 +131,7 @@ def group_norm(
     cudnn_enabled: bool = True,
 ) -> Tensor:
     groups = x.reshape(x.shape[0], num_groups, -1)
-    return _scaled_channels(_normalized(groups, (-1,), eps).reshape(x.shape), weight, bias)
+    return scaled_channels(_normalized(groups, (-1,), eps).reshape(x.shape), weight, bias)
 
 
 def _is_double_of_its_own(x: Tensor, *given: object, **__: object) -> bool:

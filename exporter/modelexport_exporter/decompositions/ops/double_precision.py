@@ -27,6 +27,18 @@ def of_channels(values: Tensor, dims: int) -> Tensor:
     return values.reshape(-1, *[1] * (dims - 2))
 
 
+def scaled(result: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """Return result · weight + bias, of what is given."""
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias
+
+
+def scaled_channels(result: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """Return result · weight + bias, which have a number for each channel."""
+    parts = (None if part is None else of_channels(part, result.dim()) for part in (weight, bias))
+    return scaled(result, *parts)
+
+
 def is_double(x: Tensor, *_: object, **__: object) -> bool:
     return x.dtype == torch.float64
 

@@ -131,11 +131,9 @@ def _is_double_or_padded_by_a_stride(
     **__: object,
 ) -> bool:
     weight, stride, transposed, added = given[0], given[2], given[5], given[6]
-    if is_double(x) or not transposed:
-        return is_double(x)
     dims = weight.dim() - 2
     pairs = zip(each(added, dims, 0), each(stride, dims), strict=True)
-    return any(more >= step for more, step in pairs)
+    return is_double(x) or (transposed and any(more >= step for more, step in pairs))
 
 
 @FAMILY.decomposes(

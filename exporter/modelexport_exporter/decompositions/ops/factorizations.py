@@ -22,7 +22,8 @@ def unrolls(a: Tensor, *_: object, **__: object) -> bool:
     return a.dtype.is_floating_point and isinstance(columns, int) and columns <= LARGEST
 
 
-def _unrolls_square(a: Tensor, *rest: object, **named: object) -> bool:
+def unrolls_square(a: Tensor, *rest: object, **named: object) -> bool:
+    """Return whether the rows are known, too."""
     return unrolls(a) and isinstance(a.shape[-2], int)
 
 
@@ -84,7 +85,7 @@ def unpack(packed: Tensor) -> tuple[Tensor, Tensor]:
     return packed[..., :, :k].tril(-1) + unit, packed[..., :k, :].triu()
 
 
-@FAMILY.decomposes("aten::linalg_lu", method=_LU, applies=_unrolls_square)
+@FAMILY.decomposes("aten::linalg_lu", method=_LU, applies=unrolls_square)
 def linalg_lu(a: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     assert pivot
     packed, order, _ = packed_lu(a)
@@ -92,7 +93,7 @@ def linalg_lu(a: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]
     return permutation(order, a.dtype), lower.to(a.dtype), upper.to(a.dtype)
 
 
-@FAMILY.decomposes("aten::linalg_slogdet", "aten::slogdet", method=_LU, applies=_unrolls_square)
+@FAMILY.decomposes("aten::linalg_slogdet", "aten::slogdet", method=_LU, applies=unrolls_square)
 def linalg_slogdet(a: Tensor) -> tuple[Tensor, Tensor]:
     packed, order, _ = packed_lu(a)
     diagonal = packed.diagonal(dim1=-2, dim2=-1)
@@ -104,7 +105,7 @@ def linalg_slogdet(a: Tensor) -> tuple[Tensor, Tensor]:
     "aten::logdet",
     defect="the logarithm of ONNX's Det, which overflows; onnxruntime has no Det of float64",
     method=_LU,
-    applies=_unrolls_square,
+    applies=unrolls_square,
 )
 def logdet(a: Tensor) -> Tensor:
     sign, value = linalg_slogdet(a)
@@ -185,7 +186,7 @@ def reflect(packed: Tensor, factors: Tensor, x: Tensor, *, transposed: bool = Fa
 @FAMILY.decomposes(
     "aten::linalg_qr",
     method="Householder reflections with LAPACK's signs, unrolled, in float64",
-    applies=_unrolls_square,
+    applies=unrolls_square,
 )
 def linalg_qr(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     rows, k = a.shape[-2], min(a.shape[-2], a.shape[-1])

@@ -30,7 +30,8 @@ _INVERSE_ACCURACY = "eager's own; Newton's iteration up to a condition of 1e6"
 _DOUBLING = "product of (I + N^(2^k)), N the nilpotent part, in float64"
 
 
-def _is_real(a: Tensor, *_: object, **__: object) -> bool:
+def is_real(a: Tensor, *_: object, **__: object) -> bool:
+    """Return whether the elements are real floating-point numbers."""
     return a.dtype.is_floating_point
 
 
@@ -84,22 +85,26 @@ def _inverse(a: Tensor) -> Tensor:
     "aten::inverse",
     method=_INVERSE,
     accuracy=_INVERSE_ACCURACY,
-    applies=_is_real,
+    applies=is_real,
 )
 def linalg_inv(a: Tensor) -> Tensor:
     return _inverse(a)
 
 
 @FAMILY.decomposes(
-    "aten::linalg_inv_ex", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real
+    "aten::linalg_inv_ex", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=is_real
 )
 def linalg_inv_ex(a: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
     return _inverse(a), torch.zeros(a.shape[:-2], dtype=torch.int32, device=a.device)
 
 
+def is_vector(a: Tensor, b: Tensor) -> bool:
+    """Return whether the right side has one column of each system, without a dim for it."""
+    return b.dim() == 1 or (b.dim() == a.dim() - 1 and b.shape == a.shape[:-1])
+
+
 def _solve(a: Tensor, b: Tensor, *, left: bool) -> Tensor:
-    is_vector = b.dim() == 1 or (b.dim() == a.dim() - 1 and b.shape == a.shape[:-1])
-    if is_vector and left:
+    if left and is_vector(a, b):
         return solve_double(a, b.unsqueeze(-1)).squeeze(-1).to(a.dtype)
     if not left:
         return solve_double(a.mT, b.mT).mT.to(a.dtype)
@@ -107,14 +112,14 @@ def _solve(a: Tensor, b: Tensor, *, left: bool) -> Tensor:
 
 
 @FAMILY.decomposes(
-    "aten::linalg_solve", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real
+    "aten::linalg_solve", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=is_real
 )
 def linalg_solve(a: Tensor, b: Tensor, *, left: bool = True) -> Tensor:
     return _solve(a, b, left=left)
 
 
 @FAMILY.decomposes(
-    "aten::linalg_solve_ex", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real
+    "aten::linalg_solve_ex", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=is_real
 )
 def linalg_solve_ex(
     a: Tensor,
@@ -127,7 +132,7 @@ def linalg_solve_ex(
     return _solve(a, b, left=left), info
 
 
-@FAMILY.decomposes("aten::linalg_solve_triangular", method=_DOUBLING, applies=_is_real)
+@FAMILY.decomposes("aten::linalg_solve_triangular", method=_DOUBLING, applies=is_real)
 def linalg_solve_triangular(
     a: Tensor, b: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
@@ -139,7 +144,7 @@ def linalg_solve_triangular(
     return (inverse @ wide if left else wide @ inverse).to(a.dtype)
 
 
-@FAMILY.decomposes("aten::triangular_solve", method=_DOUBLING, applies=_is_real)
+@FAMILY.decomposes("aten::triangular_solve", method=_DOUBLING, applies=is_real)
 def triangular_solve(
     b: Tensor,
     a: Tensor,
@@ -152,14 +157,14 @@ def triangular_solve(
     return solution, a.clone()
 
 
-@FAMILY.decomposes("aten::cholesky_solve", method="two triangular solves", applies=_is_real)
+@FAMILY.decomposes("aten::cholesky_solve", method="two triangular solves", applies=is_real)
 def cholesky_solve(b: Tensor, factor: Tensor, upper: bool = False) -> Tensor:
     lower = (factor.mT.tril() if upper else factor.tril()).to(torch.float64)
     inverse = triangular_inverse(lower)
     return (inverse.mT @ (inverse @ b.to(torch.float64))).to(b.dtype)
 
 
-@FAMILY.decomposes("aten::cholesky_inverse", method="two triangular solves", applies=_is_real)
+@FAMILY.decomposes("aten::cholesky_inverse", method="two triangular solves", applies=is_real)
 def cholesky_inverse(factor: Tensor, upper: bool = False) -> Tensor:
     return cholesky_solve(_identity(factor).to(factor.dtype).expand(factor.shape), factor, upper)
 
@@ -188,7 +193,7 @@ def linalg_matrix_power(a: Tensor, n: int) -> Tensor:
     "aten::matrix_exp",
     method="scaling and squaring about 18 terms of the Taylor series, in float64",
     accuracy="1e-12 for norms up to 65536",
-    applies=_is_real,
+    applies=is_real,
 )
 def linalg_matrix_exp(a: Tensor) -> Tensor:
     wide = a.to(torch.float64)

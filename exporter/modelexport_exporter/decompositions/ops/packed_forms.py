@@ -6,13 +6,13 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.factorizations import (
-    LARGEST,
     packed_lu,
     packed_qr,
     permutation,
     reflect,
     swap,
     unpack,
+    unrolls_square,
 )
 from modelexport_exporter.decompositions.ops.linalg import triangular_inverse
 from modelexport_exporter.decompositions.registry import Family
@@ -24,21 +24,15 @@ _SOLVE = "inverses of both triangles, in float64"
 _REFLECTIONS = "Householder's reflections, unrolled, in float64"
 
 
-def _is_small(a: Tensor, *_: object, **__: object) -> bool:
-    sizes = a.shape[-2:]
-    known = all(isinstance(size, int) for size in sizes)
-    return a.dtype.is_floating_point and known and sizes[-1] <= LARGEST
+def _unrolls_factors(_: Tensor, a: Tensor, *__: object, **___: object) -> bool:
+    return unrolls_square(a)
 
 
-def _factors_are_small(_: Tensor, a: Tensor, *__: object, **___: object) -> bool:
-    return _is_small(a)
+def _unrolls_and_pivots(a: Tensor, *, pivot: bool = True, **_: object) -> bool:
+    return pivot and unrolls_square(a)
 
 
-def _is_small_and_pivots(a: Tensor, *, pivot: bool = True, **_: object) -> bool:
-    return pivot and _is_small(a)
-
-
-@FAMILY.decomposes("aten::linalg_lu_factor_ex", method=_LU, applies=_is_small_and_pivots)
+@FAMILY.decomposes("aten::linalg_lu_factor_ex", method=_LU, applies=_unrolls_and_pivots)
 def linalg_lu_factor_ex(
     a: Tensor, *, pivot: bool = True, check_errors: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -50,7 +44,7 @@ def linalg_lu_factor_ex(
 
 
 @FAMILY.decomposes(
-    "aten::linalg_lu_factor", method="as linalg_lu_factor_ex", applies=_is_small_and_pivots
+    "aten::linalg_lu_factor", method="as linalg_lu_factor_ex", applies=_unrolls_and_pivots
 )
 def linalg_lu_factor(a: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor]:
     return linalg_lu_factor_ex(a)[:2]
@@ -66,7 +60,9 @@ def _order(pivots: Tensor, rows: int) -> Tensor:
 
 
 @FAMILY.decomposes(
-    "aten::lu_unpack", method="triangles, and the pivots' exchanges one by one", applies=_is_small
+    "aten::lu_unpack",
+    method="triangles, and the pivots' exchanges one by one",
+    applies=unrolls_square,
 )
 def lu_unpack(
     packed: Tensor, pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
@@ -78,7 +74,7 @@ def lu_unpack(
     return permutation(_order(pivots, packed.shape[-2]), packed.dtype), lower, upper
 
 
-@FAMILY.decomposes("aten::linalg_lu_solve", method=_SOLVE, applies=_is_small)
+@FAMILY.decomposes("aten::linalg_lu_solve", method=_SOLVE, applies=unrolls_square)
 def linalg_lu_solve(
     packed: Tensor, pivots: Tensor, b: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:
@@ -90,19 +86,19 @@ def linalg_lu_solve(
     return (inverse @ wide if left else wide @ inverse).to(b.dtype)
 
 
-@FAMILY.decomposes("aten::lu_solve", method=_SOLVE, applies=_factors_are_small)
+@FAMILY.decomposes("aten::lu_solve", method=_SOLVE, applies=_unrolls_factors)
 def lu_solve(b: Tensor, packed: Tensor, pivots: Tensor) -> Tensor:
     return linalg_lu_solve(packed, pivots, b)
 
 
-@FAMILY.decomposes("aten::geqrf", method=_REFLECTIONS, applies=_is_small)
+@FAMILY.decomposes("aten::geqrf", method=_REFLECTIONS, applies=unrolls_square)
 def geqrf(a: Tensor) -> tuple[Tensor, Tensor]:
     packed, factors = packed_qr(a)
     return packed.to(a.dtype), factors.to(a.dtype)
 
 
 @FAMILY.decomposes(
-    "aten::linalg_householder_product", "aten::orgqr", method=_REFLECTIONS, applies=_is_small
+    "aten::linalg_householder_product", "aten::orgqr", method=_REFLECTIONS, applies=unrolls_square
 )
 def linalg_householder_product(packed: Tensor, factors: Tensor) -> Tensor:
     unit = torch.eye(
@@ -111,7 +107,7 @@ def linalg_householder_product(packed: Tensor, factors: Tensor) -> Tensor:
     return reflect(packed.to(torch.float64), factors.to(torch.float64), unit).to(packed.dtype)
 
 
-@FAMILY.decomposes("aten::ormqr", method=_REFLECTIONS, applies=_is_small)
+@FAMILY.decomposes("aten::ormqr", method=_REFLECTIONS, applies=unrolls_square)
 def ormqr(
     packed: Tensor, factors: Tensor, x: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:

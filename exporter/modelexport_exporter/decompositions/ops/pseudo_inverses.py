@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.ops.linalg import newton_inverse
+from modelexport_exporter.decompositions.ops.linalg import is_real, newton_inverse
 from modelexport_exporter.decompositions.ops.symmetric_eigenvalues import (
     both_ways,
     eigenvalues,
@@ -24,10 +24,6 @@ FAMILY = Family("Pseudo-inverses", __doc__)
 Tolerance = float | Tensor | None
 _METHOD = "eigenvectors; Newton's iteration, for full rank, above 16 rows and columns"
 _ACCURACY = "Newton's iteration: up to a condition of 1e6, tolerances have no effect"
-
-
-def _is_real(a: Tensor, *_: object, **__: object) -> bool:
-    return a.dtype.is_floating_point
 
 
 def limit(a: Tensor, size: Tensor, absolute: Tolerance, relative: Tolerance) -> Tensor:
@@ -85,7 +81,7 @@ def pseudo_inverse(a: Tensor, absolute: Tolerance, relative: Tolerance, hermitia
     "aten::linalg_pinv.atol_rtol_float",
     method=_METHOD,
     accuracy=_ACCURACY,
-    applies=_is_real,
+    applies=is_real,
 )
 def linalg_pinv(
     a: Tensor, *, atol: Tolerance = None, rtol: Tolerance = None, hermitian: bool = False
@@ -98,12 +94,12 @@ def linalg_pinv(
     "aten::linalg_pinv.rcond_tensor",
     method=_METHOD,
     accuracy=_ACCURACY,
-    applies=_is_real,
+    applies=is_real,
 )
 def linalg_pinv_of_share(a: Tensor, rcond: float | Tensor, hermitian: bool = False) -> Tensor:
     return pseudo_inverse(a, 0.0, rcond, hermitian).to(a.dtype)
 
 
-@FAMILY.decomposes("aten::pinverse", method=_METHOD, accuracy=_ACCURACY, applies=_is_real)
+@FAMILY.decomposes("aten::pinverse", method=_METHOD, accuracy=_ACCURACY, applies=is_real)
 def pinverse(a: Tensor, rcond: float = 1e-15) -> Tensor:
     return linalg_pinv_of_share(a, rcond)
