@@ -23,10 +23,12 @@ class Memory:
 
 
 def read_memory(root: Path = Path("/")) -> Memory:
-    """Return the counters of this process's control group, machine-wide kills included."""
-    found = _version_2(root) or _version_1(root) or Memory()
-    everywhere = _counter(root / "proc/vmstat", "oom_kill") or 0
-    return Memory(found.limit_bytes, found.peak_bytes, max(found.oom_kills, everywhere))
+    """Return the counters of this process's control group.
+
+    A group's own counter includes its processes that the kernel killed because the machine ran out.
+    Where it has none, all kills on the machine count, those of other containers included.
+    """
+    return _version_2(root) or _version_1(root) or Memory(oom_kills=_kills_on_machine(root))
 
 
 def _version_1(root: Path) -> Memory | None:
@@ -37,7 +39,7 @@ def _version_1(root: Path) -> Memory | None:
     return Memory(
         limit_bytes=None if limit is None or limit >= _NO_LIMIT else limit,
         peak_bytes=_number(directory / "memory.max_usage_in_bytes"),
-        oom_kills=_counter(directory / "memory.oom_control", "oom_kill") or 0,
+        oom_kills=_kills(directory / "memory.oom_control", root),
     )
 
 
@@ -48,7 +50,7 @@ def _version_2(root: Path) -> Memory | None:
     return Memory(
         limit_bytes=_number(directory / "memory.max"),
         peak_bytes=_number(directory / "memory.peak"),
-        oom_kills=_counter(directory / "memory.events", "oom_kill") or 0,
+        oom_kills=_kills(directory / "memory.events", root),
     )
 
 
@@ -72,6 +74,15 @@ def _number(path: Path) -> int | None:
     except OSError:
         return None
     return int(text) if text.isdigit() else None
+
+
+def _kills(counters: Path, root: Path) -> int:
+    own = _counter(counters, "oom_kill")
+    return _kills_on_machine(root) if own is None else own
+
+
+def _kills_on_machine(root: Path) -> int:
+    return _counter(root / "proc/vmstat", "oom_kill") or 0
 
 
 def _counter(path: Path, name: str) -> int | None:

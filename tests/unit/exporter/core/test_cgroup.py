@@ -60,3 +60,20 @@ def test_a_machine_without_control_groups_still_counts_its_kills(tmp_path: Path)
     write(tmp_path, {"proc/vmstat": "pgfault 12\noom_kill 4\n"})
     assert read_memory(tmp_path) == Memory(None, None, 4)
     assert read_memory(tmp_path / "nothing") == Memory()
+
+
+def test_kills_in_other_containers_do_not_count_where_the_group_has_a_counter(
+    tmp_path: Path,
+) -> None:
+    write(
+        tmp_path,
+        {
+            "proc/vmstat": "oom_kill 18\n",
+            "proc/self/cgroup": "4:memory:/pod\n",
+            "sys/fs/cgroup/memory/pod/memory.limit_in_bytes": "1000\n",
+            "sys/fs/cgroup/memory/pod/memory.oom_control": "under_oom 0\noom_kill 1\n",
+        },
+    )
+    assert read_memory(tmp_path).oom_kills == 1
+    (tmp_path / "sys/fs/cgroup/memory/pod/memory.oom_control").write_text("under_oom 0\n")
+    assert read_memory(tmp_path).oom_kills == 18
