@@ -38,4 +38,8 @@ CALLS: dict[str, list[Call]] = {
     **of("_linalg_svd", call(SQUARE, False, False)),
     **of("cdist", call(X, SQUARE, 3.0), call(X, SQUARE, 1.0), call(X, SQUARE)),
     **of("pdist", call(SQUARE)),
+    **of("linalg_matrix_sqrth", call(SQUARE), call(torch.zeros(3, 3))),
+    **of("linalg_polar", call(SQUARE), call(RIGHT)),
+    **of("linalg_tensorinv", call(SQUARE.reshape(3, 1, 3), 2)),
+    **of("einsum", call("...ij,...j->i", [SQUARE[None], X[0]])),
 }

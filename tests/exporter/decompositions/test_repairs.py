@@ -13,13 +13,13 @@ import pytest
 from modelexport_exporter.decompositions.capture import CALLS
 from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 from modelexport_exporter.torch_internals.operators import find_overload
-from repairs import captures, made_tensors, matrices, operators, scripts
+from repairs import captures, counting, made_tensors, matrices, operators, scripts
 from repairs.check import Call, Function, find_problem
 
 IN_CI = {"aten::erfinv", "aten::clamp", "aten::relu", "aten::where.self", "aten::squeeze.dim"}
 
 
-OPERATORS = {**operators.CALLS, **matrices.CALLS, **made_tensors.CALLS}
+OPERATORS = {**operators.CALLS, **matrices.CALLS, **counting.CALLS, **made_tensors.CALLS}
 
 
 def nightly_but(names: Collection[str], always: Collection[str]) -> list[Any]:

@@ -95,6 +95,8 @@ def linalg_lu(a: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]
 
 @FAMILY.decomposes("aten::linalg_slogdet", "aten::slogdet", method=_LU, applies=unrolls_square)
 def linalg_slogdet(a: Tensor) -> tuple[Tensor, Tensor]:
+    if a.shape[-1] == 0:
+        return a.new_ones(a.shape[:-2]), a.new_zeros(a.shape[:-2])
     packed, order, _ = packed_lu(a)
     diagonal = packed.diagonal(dim1=-2, dim2=-1)
     sign = torch.sign(diagonal).prod(-1) * parity(order, a.shape[-1])
@@ -132,7 +134,7 @@ def linalg_cholesky_ex(
         column = torch.where(i >= k, column, 0.0)
         columns.append(column)
         rest = rest - column.unsqueeze(-1) * column.unsqueeze(-2)
-    factor = torch.stack(columns, -1).to(a.dtype)
+    factor = torch.stack(columns, -1).to(a.dtype) if columns else a
     info = torch.zeros(a.shape[:-2], dtype=torch.int32, device=a.device)
     return (factor.mT if upper else factor), info
 

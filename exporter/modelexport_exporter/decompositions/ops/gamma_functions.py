@@ -26,6 +26,7 @@ _LANCZOS = (
 _LANCZOS_FIRST = 0.99999999999980993
 _LANCZOS_G = 7
 _DIGAMMA = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
+_MOST_NEGATIVE = 32
 _ZETA = (
     12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9, 7.47242496e10,
     -2.950130727918164224e12, 1.1646782814350067249e14, -4.5979787224074726105e15,
@@ -80,15 +81,32 @@ def digamma(x: Tensor) -> Tensor:
 
 @FAMILY.decomposes(
     "aten::special_zeta",
-    method="Euler-Maclaurin summation after 10 terms (Cephes zeta); positive q",
+    method="Euler-Maclaurin summation after 10 terms (Cephes zeta)",
     accuracy="1e-6 (float32), 1e-14 (float64)",
 )
 def special_zeta(s: Tensor, q: Tensor) -> Tensor:
     s, q = broadcast(*_promote(s, q))
-    total = torch.pow(q, -s)
-    for k in range(1, 10):
-        total = total + torch.pow(q + k, -s)
-    last = q + 9
+    total, last = torch.pow(q, -s), q
+    for _ in range(1, 10):
+        last = last + 1
+        total = total + torch.pow(last, -s)
+    return _with_tail(s, q, total, last)
+
+
+def _zeta_of_negatives(s: Tensor, q: Tensor) -> Tensor:
+    """Return zeta(s, q) for whole s and q from -32 on: terms until q + k is beyond 9, as Cephes."""
+    total, last = torch.pow(q, -s), q
+    for k in range(1, 10 + _MOST_NEGATIVE):
+        goes_on = last <= 9 if k >= 10 else torch.ones_like(last, dtype=torch.bool)
+        following = last + 1
+        total = torch.where(goes_on, total + torch.pow(following, -s), total)
+        last = torch.where(goes_on, following, last)
+    total = torch.where(q < -_MOST_NEGATIVE, undefined(total), total)
+    return _with_tail(s, q, total, last)
+
+
+def _with_tail(s: Tensor, q: Tensor, total: Tensor, last: Tensor) -> Tensor:
+    """Return the sum up to the last term with the rest of the series."""
     power = torch.pow(last, -s)
     total = total + power * last / (s - 1) - power / 2
     factor = torch.ones_like(s)
@@ -111,7 +129,8 @@ def _promote(s: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 @FAMILY.decomposes(
     "aten::polygamma",
-    method="digamma; the asymptotic series for n = 1 (torch's trigamma); n! zeta(n + 1, x) above",
+    method="digamma; the asymptotic series for n = 1 (torch's trigamma); n! zeta(n + 1, x) above, "
+    f"from x = -{_MOST_NEGATIVE} on",
     accuracy="1e-6 (float32), 1e-7 (float64, n = 1: torch's own series)",
 )
 def polygamma(n: int, x: Tensor) -> Tensor:
@@ -123,7 +142,7 @@ def polygamma(n: int, x: Tensor) -> Tensor:
     @in_single_precision
     def value(x: Tensor) -> Tensor:
         scale = math.copysign(math.factorial(n), 1 if n % 2 else -1)
-        return scale * special_zeta(torch.full_like(x, n + 1), x)
+        return scale * _zeta_of_negatives(torch.full_like(x, n + 1), x)
 
     return value(x)
 

@@ -43,3 +43,13 @@ def _nearest(places: Tensor, size: int) -> Tensor:
     pixel = torch.round(torch.clamp(inside - 0.5, min=0.0))
     pixel = torch.minimum(pixel, torch.full_like(pixel, 1) * (size - 1))
     return (2 * pixel + 1) / size - 1
+
+
+@FAMILY.decomposes("aten::grid_sampler_3d", method="grid_sampler")
+def grid_sampler_3d(
+    x: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    result: Tensor = torch.ops.aten.grid_sampler.default(
+        x, grid, interpolation_mode, padding_mode, align_corners
+    )
+    return result

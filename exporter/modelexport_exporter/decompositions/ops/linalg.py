@@ -77,6 +77,8 @@ def solve_double(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _inverse(a: Tensor) -> Tensor:
+    if type(a.shape[-1]) is int and a.shape[-1] == 0:
+        return a.clone()
     return solve_double(a, _identity(a).expand(a.shape)).to(a.dtype)
 
 
@@ -96,6 +98,21 @@ def linalg_inv(a: Tensor) -> Tensor:
 )
 def linalg_inv_ex(a: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
     return _inverse(a), torch.zeros(a.shape[:-2], dtype=torch.int32, device=a.device)
+
+
+@FAMILY.decomposes(
+    "aten::linalg_tensorinv",
+    defect="torch.onnx does not translate the check for errors in torch's definition",
+    method="linalg_inv of the matrix",
+    accuracy=_INVERSE_ACCURACY,
+    applies=is_real,
+)
+def linalg_tensorinv(a: Tensor, ind: int = 2) -> Tensor:
+    rows, columns = a.shape[:ind], a.shape[ind:]
+    size = 1
+    for length in columns:
+        size = size * length
+    return _inverse(a.reshape(size, size)).reshape([*columns, *rows])
 
 
 def is_vector(a: Tensor, b: Tensor) -> bool:
@@ -241,4 +258,4 @@ def pdist(x: Tensor, p: float = 2.0) -> Tensor:
     return distance(x.index_select(0, rows) - x.index_select(0, columns), p)
 
 
-FAMILY.composites |= {"aten::linalg_tensorinv", "aten::linalg_tensorsolve"}
+FAMILY.composites |= {"aten::linalg_tensorsolve"}

@@ -106,6 +106,18 @@ def nansum(
     return torch.sum(x, dim, keepdim, dtype=dtype)
 
 
+@FAMILY.decomposes(
+    "aten::prod.dim_int",
+    defect="onnxruntime refuses a dim of a number, which has none",
+    method="of one element",
+    applies=lambda x, *_, **__: x.dim() == 0,
+)
+def prod_of_number(
+    x: Tensor, dim: int, keepdim: bool = False, *, dtype: torch.dtype | None = None
+) -> Tensor:
+    return torch.prod(x.reshape(1), 0, dtype=dtype)
+
+
 FAMILY.composites |= {"aten::linalg_norm"}
 
 

@@ -31,7 +31,8 @@ def index_reduce(
     x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     shape = [1] * source.dim()
-    shape[dim] = -1
+    if shape:
+        shape[dim] = -1
     expanded = index.to(torch.int64).reshape(shape).expand(source.shape)
     return torch.scatter_reduce(x, dim, expanded, source, reduce, include_self=include_self)
 
@@ -42,6 +43,25 @@ def put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> T
     position = index.reshape(-1)
     position = torch.where(position < 0, position + flat.shape[0], position)
     return flat.index_put((position,), source.reshape(-1), accumulate).reshape(x.shape)
+
+
+@FAMILY.decomposes(
+    "aten::scatter_add",
+    defect="onnxruntime's ScatterElements refuses numbers",
+    method="of one element",
+    applies=lambda x, *_: x.dim() == 0,
+)
+def scatter_add_of_number(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    one = x.reshape(1).scatter_add(0, index.reshape(-1), src.reshape(-1))
+    return one.reshape(())
+
+
+@FAMILY.decomposes(
+    "aten::nonzero_static", method="nonzero, filled up to the size and cut", accuracy="exact"
+)
+def nonzero_static(x: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    filling = torch.full((size, x.dim()), fill_value, dtype=torch.int64, device=x.device)
+    return torch.cat([torch.nonzero(x), filling])[:size]
 
 
 @FAMILY.decomposes("aten::masked_select", method="indexing with the mask")

@@ -69,3 +69,15 @@ def test_a_singular_matrix_has_determinant_zero() -> None:
 @pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 2.0, 3.0, float("inf")])
 def test_distances_are_eagers(p: float) -> None:
     assert_as_eager("aten::cdist", TALL, TALL[:, :2] + 1, p)
+
+
+def test_matrices_without_elements_are_eagers() -> None:
+    none = torch.ones(2, 0, 0)
+    for name in ("linalg_slogdet", "logdet", "linalg_inv_ex", "linalg_cholesky_ex"):
+        assert_as_eager(f"aten::{name}", none)
+
+
+def test_inverses_of_tensors_are_eagers() -> None:
+    a = torch.eye(6) * 2 + torch.arange(36.0).reshape(6, 6).sin() / 4
+    assert_as_eager("aten::linalg_tensorinv", a.reshape(2, 3, 6), 2)
+    assert_as_eager("aten::linalg_tensorinv", a.reshape(6, 3, 2), 1)

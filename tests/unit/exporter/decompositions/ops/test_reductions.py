@@ -42,3 +42,7 @@ def test_the_norm_of_a_number_is_eagers(order: float) -> None:
 def test_the_largest_of_one_number_is_itself() -> None:
     for x in (torch.tensor(-1.7), torch.tensor(3)):
         assert_as_eager("aten::topk", x, 1, -1, False)
+
+
+def test_products_of_a_number_are_eagers() -> None:
+    assert_as_eager("aten::prod.dim_int", torch.tensor(3), 0, True)

@@ -62,3 +62,16 @@ def test_writing_to_a_view_of_memory_is_eagers(
     name = "aten::as_strided_scatter"
     assert_as_eager(name, X, torch.rand(size), size, stride, offset)
     assert not DECOMPOSITIONS[name].applies(X.mT, torch.rand(size), size, stride, offset)
+
+
+def test_numbers_are_scattered() -> None:
+    number, zero = torch.tensor(2.0), torch.tensor(0)
+    assert_as_eager("aten::scatter_add", number, 0, zero, number + 1)
+    for reduce in ("prod", "mean", "amax"):
+        assert_as_eager("aten::index_reduce", number, 0, zero.reshape(1), number + 1, reduce)
+
+
+@pytest.mark.parametrize("size", [0, 2, 9, 20])
+def test_places_of_nonzeros_are_cut_or_filled(size: int) -> None:
+    for x in (X, X > 3, X[0].long(), X[0, 0]):
+        assert_as_eager("aten::nonzero_static", x, size=size, fill_value=-7)

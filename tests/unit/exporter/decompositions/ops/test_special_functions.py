@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from decomposed import assert_as_eager, numbers, vectors
+from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 
 ANYWHERE = [
     "aten::special_erfcx",
@@ -110,3 +111,23 @@ POLYNOMIALS = [
 def test_a_polynomial_is_eagers(name: str, degree: int) -> None:
     x = torch.linspace(-0.9, 0.9, 21)
     assert_as_eager(f"aten::special_{name}.n_scalar", x, degree)
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_a_polynomial_has_a_degree_for_each_element(name: str) -> None:
+    x = torch.linspace(-1.3, 1.3, 9)[:, None]
+    degrees = torch.tensor([-2.0, -0.5, 0.9, 1.0, 2.7, 9.0])
+    assert_as_eager(f"aten::special_{name}", x, degrees)
+    assert_as_eager(f"aten::special_{name}", x.double(), degrees.int())
+    assert_as_eager(f"aten::special_{name}.x_scalar", 0.7, degrees)
+
+
+def test_polynomials_of_large_degrees_are_undefined() -> None:
+    of = DECOMPOSITIONS["aten::special_legendre_polynomial_p"].function
+    assert of(torch.tensor(0.5), torch.tensor([64, 65])).isnan().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_polygamma_left_of_zero_is_eagers(order: int) -> None:
+    x = torch.linspace(-31.3, 3.1, 37).double()
+    assert_as_eager("aten::polygamma", order, x)
