@@ -70,8 +70,13 @@ def _needs_pairs(node: torch.fx.Node) -> bool:
     args, kwargs = arguments(node)
     form = FORMS.get(name_of(op))
     if form is None:  # others are translated with a complex result, such as stft
-        return _any_complex((args, kwargs))
+        return _any_complex((args, kwargs)) and not _is_decomposed(op, args, kwargs)
     return _any_complex((args, kwargs, node.meta.get("val"))) and form.applies(*args, **kwargs)
+
+
+def _is_decomposed(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    entry = DECOMPOSITIONS.get(name_of(op))
+    return entry is not None and entry.applies(*args, **kwargs)
 
 
 def _any_complex(values: Any) -> bool:  # noqa: ANN401
@@ -91,6 +96,6 @@ def _replacement(op: OpOverload) -> Callable[..., Any] | None:
             return some and form.applies(*args, **kwargs)
 
         return decline_unless(form.function, applies)
-    if name in DECOMPOSITIONS or has_complex_function(name):
+    if has_complex_function(name):
         return None
     return composite_definition(op) if is_composite(op) else None
