@@ -9,7 +9,7 @@ them, the other being 0 or 1.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -25,6 +25,8 @@ Inverse = Callable[[Number, Number], Iterable[Number]]
 MOST = 256
 """Numbers of an input."""
 DEPTH = 24
+STEPS = 20_000
+"""Nodes that are undone for a file: the first 24 before each decision, those close to it first."""
 LARGEST = 1e30
 """Larger numbers stand for infinity, as in rankings of NaN."""
 """Integers have no end in Python."""
@@ -83,6 +85,11 @@ class _Tracing:
     found: dict[tuple[str, Column], dict[Number, None]] = field(
         default_factory=lambda: defaultdict(dict)
     )
+    steps: int = 0
+    _seen: dict[tuple[str, Place], dict[Number, int]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+    """At each value: the numbers that were followed, and how many nodes farther."""
 
     def __post_init__(self) -> None:
         self._ranks = {
@@ -95,12 +102,25 @@ class _Tracing:
 
     def start(self, value: str, numbers: Sequence[Number]) -> None:
         """Follow a value on which a node decides at these numbers."""
-        self._follow(value, numbers, None, DEPTH)
+        waiting: deque[tuple[str, Sequence[Number], Place, int]] = deque(
+            [(value, numbers, None, DEPTH)]
+        )
+        while waiting and self.steps < STEPS:
+            value, numbers, place, depth = waiting.popleft()
+            for before, before_numbers, before_place in self._follow(value, numbers, place, depth):
+                waiting.append((before, before_numbers, before_place, depth - 1))
 
-    def _follow(self, value: str, numbers: Sequence[Number], place: Place, depth: int) -> None:
-        numbers = [*dict.fromkeys(n for n in numbers if abs(n) <= LARGEST)][:MOST]
+    def _follow(
+        self, value: str, numbers: Sequence[Number], place: Place, depth: int
+    ) -> Iterator[tuple[str, Sequence[Number], Place]]:
+        """Yield what comes before a value, at the numbers that were not yet followed so far."""
+        seen = self._seen[value, place]
+        numbers = [
+            n for n in dict.fromkeys(numbers) if abs(n) <= LARGEST and seen.get(n, -1) < depth
+        ][:MOST]
         if not numbers:
             return
+        seen.update(dict.fromkeys(numbers, depth))
         if value in self._ranks:
             column = _column(place, self._ranks[value])
             self.found[value, column] |= dict.fromkeys(numbers)
@@ -108,9 +128,10 @@ class _Tracing:
         node = self._producers.get(value)
         if node is None or not depth:
             return
+        self.steps += 1
         place = self._place(node, place)
         for before, before_numbers in self._undone(node, numbers):
-            self._follow(before, before_numbers, place, depth - 1)
+            yield before, before_numbers, place
 
     def _place(self, node: onnx.NodeProto, place: Place) -> Place:
         """Return what the node takes of an axis, or what was taken after it."""

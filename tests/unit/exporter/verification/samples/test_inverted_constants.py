@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import onnx.parser
 import pytest
 
-from modelexport_exporter.verification.samples.inverted_constants import inverted_constants
+from modelexport_exporter.verification.samples.inverted_constants import (
+    _Tracing,
+    inverted_constants,
+)
 
 
 def found(nodes: str, kind: str = "float[n,4]", bases: tuple[float, ...] = ()) -> object:
@@ -83,3 +88,19 @@ def test_high_bits() -> None:
 def test_quotient_of_two_inputs() -> None:
     nodes = "c = Constant <value = float {0.5}> () q = Div(x, x) y = Less(q, c)"
     assert found(nodes) == {None: (0.5, 1.0, 2.0, 50.0, 4, 100)}
+
+
+def test_a_node_with_many_paths_to_an_input_is_undone_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    undone = 0
+    undo = _Tracing._undone
+
+    def counted(*arguments: Any) -> Any:  # noqa: ANN401
+        nonlocal undone
+        undone += 1
+        return undo(*arguments)
+
+    monkeypatch.setattr(_Tracing, "_undone", counted)
+    joins = " ".join(f"m{n + 1} = Max(m{n}, m{n})" for n in range(20))
+    nodes = f"c = Constant <value = float {{3}}> () m0 = Identity(x) {joins} y = Less(m20, c)"
+    assert found(nodes) == {None: (3.0,)}
+    assert undone == 21
