@@ -21,6 +21,7 @@ import torch.jit.frontend
 
 from modelexport_exporter.torch_internals.script_choices import choose_modules
 from modelexport_exporter.torch_internals.script_reversals import count_down
+from modelexport_exporter.torch_internals.script_slices import copy_places
 from modelexport_exporter.torch_internals.script_uniques import call_functions
 
 _UNKNOWN = frozenset({"Any", "Iterable", "Iterator", "Mapping", "Self", "Sequence", "object"})
@@ -76,6 +77,7 @@ def _build_readable(
             parameter.annotation = _expression(text, parameter)
     _leave_out_what_is_not_needed(definition)
     count_down(definition)
+    copy_places(definition)
     call_functions(definition)
     choose_modules(definition, lists.get(function, {}) if function else {})
     return _build_def(context, definition, *options, **named)  # type: ignore[no-untyped-call]

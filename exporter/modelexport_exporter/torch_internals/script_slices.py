@@ -1,0 +1,85 @@
+"""Parts of lists, `parts[1:]` and `parts[::-1]`, of which torch.onnx makes slices of tensors.
+
+ONNX has no slice of a sequence. They are compiled as a loop over places.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+
+
+def copy_places(definition: ast.FunctionDef) -> None:
+    """Write the slices of lists that the function makes element by element as loops over places."""
+    made = {name for node in ast.walk(definition) if (name := _appended(node)) is not None}
+    lists = {name for node in ast.walk(definition) for name in _assigned_list(node)}
+    _Slices(made & lists).visit(definition)
+
+
+def _appended(node: ast.AST) -> str | None:
+    match node:
+        case ast.Call(ast.Attribute(ast.Name(name), "append")):
+            return name
+    return None
+
+
+def _assigned_list(node: ast.AST) -> Collection[str]:
+    match node:
+        case ast.Assign([ast.Name(name)], ast.List()) | ast.AnnAssign(
+            ast.Name(name), _, ast.List()
+        ):
+            return (name,)
+    return ()
+
+
+class _Slices(ast.NodeTransformer):
+    def __init__(self, lists: Collection[str]) -> None:
+        self._lists = lists
+
+    def visit_Subscript(self, subscript: ast.Subscript) -> ast.AST:
+        self.generic_visit(subscript)
+        match subscript:
+            case ast.Subscript(ast.Name(name), ast.Slice() as part, ast.Load()):
+                places = _places(name, part) if name in self._lists else ""
+                if places:
+                    return _located(f"[{name}[_place] for _place in {places}]", subscript)
+        return subscript
+
+
+def _places(name: str, part: ast.Slice) -> str:
+    """Return the range of places; empty where a bound or the step is no constant."""
+    step = _constant(part.step, 1)
+    if step == -1 and part.lower is None and part.upper is None:
+        return f"range(len({name}) - 1, -1, -1)"
+    if step is None or step < 1:
+        return ""
+    first, end = _bound(name, part.lower, "0"), _bound(name, part.upper, f"len({name})")
+    return f"range({first}, {end}, {step})" if first and end else ""
+
+
+def _bound(name: str, bound: ast.expr | None, default: str) -> str:
+    if bound is None:
+        return default
+    number = _constant(bound, 0)
+    if number is None:
+        return ""
+    if number < 0:
+        return f"max(len({name}) - {-number}, 0)"
+    return f"min({number}, len({name}))"
+
+
+def _constant(expression: ast.expr | None, default: int) -> int | None:
+    if expression is None:
+        return default
+    try:
+        value = ast.literal_eval(expression)
+    except ValueError:
+        return None
+    return value if type(value) is int else None
+
+
+def _located(text: str, place: ast.AST) -> ast.expr:
+    expression = ast.parse(text, mode="eval").body
+    for node in ast.walk(expression):
+        ast.copy_location(node, place)
+    return expression
