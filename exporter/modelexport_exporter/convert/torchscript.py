@@ -45,6 +45,7 @@ from modelexport_exporter.convert.script_operators import write_missing_operator
 from modelexport_exporter.convert.script_returns import begin_returns_with_values
 from modelexport_exporter.convert.script_sizes import compute_script_sizes_in_double
 from modelexport_exporter.convert.script_symbolics import script_symbolics
+from modelexport_exporter.convert.written_file import read_written
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import GRAPH_WORDS, SURPLUS_OUTPUT_NAMES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
@@ -139,7 +140,7 @@ def converted_torchscript(
         floats = {
             entry.name for entry in spec.inputs if entry.dtype is DType.FLOAT32 and not entry.shape
         }
-        model = with_single_precision(with_own_names(ir.load(path)), floats)
+        model = with_single_precision(with_own_names(read_written(path)), floats)
         _declare_ranks(model, called)
         yield adapt_translation(model, literals)
 

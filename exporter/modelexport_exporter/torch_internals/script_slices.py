@@ -6,7 +6,7 @@ ONNX has no slice of a sequence. They are compiled as a loop over places.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 
 def copy_places(definition: ast.FunctionDef) -> None:
@@ -23,13 +23,19 @@ def _appended(node: ast.AST) -> str | None:
     return None
 
 
-def _assigned_list(node: ast.AST) -> Collection[str]:
+def _assigned_list(node: ast.AST) -> Iterator[str]:
     match node:
-        case ast.Assign([ast.Name(name)], ast.List()) | ast.AnnAssign(
-            ast.Name(name), _, ast.List()
-        ):
-            return (name,)
-    return ()
+        case ast.Assign([target], value) | ast.AnnAssign(target, _, value):
+            yield from _lists(target, value)
+
+
+def _lists(target: ast.expr, value: ast.expr | None) -> Iterator[str]:
+    match target, value:
+        case ast.Name(name), ast.List():
+            yield name
+        case ast.Tuple(targets), ast.Tuple(values):
+            for one, other in zip(targets, values, strict=False):
+                yield from _lists(one, other)
 
 
 class _Slices(ast.NodeTransformer):

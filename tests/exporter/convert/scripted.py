@@ -14,6 +14,8 @@ from torch import nn
 from modelexport_exporter.call import flatten
 from modelexport_exporter.convert.script_symbolics import script_symbolics
 from modelexport_exporter.convert.torchscript import adapt_script, adapt_translation
+from modelexport_exporter.convert.written_file import read_written
+from modelexport_exporter.torch_internals.script_annotations import readable_signatures
 
 OPSET = 20
 Array = np.ndarray[Any, Any]
@@ -30,12 +32,13 @@ class Scripted:
 
     def __init__(self, module: nn.Module, x: torch.Tensor, file: Path) -> None:
         """Convert with an example, at which the compiled module must answer as the module does."""
-        compiled = torch.jit.script(module)
+        with readable_signatures({}):
+            compiled = torch.jit.script(module)
         literals = adapt_script(compiled, OPSET, [x.dtype])
         pairs = zip(flatten(compiled(x)), flatten(module(x)), strict=True)
         assert all(torch.equal(one, other) for one, other in pairs)
         _write(compiled, x, file, dynamic_axes={"x": list(range(x.dim()))})
-        ir.save(adapt_translation(ir.load(file), literals), file)
+        ir.save(adapt_translation(read_written(file), literals), file)
         self._file = file
 
     def answers(self, x: torch.Tensor) -> list[Array]:

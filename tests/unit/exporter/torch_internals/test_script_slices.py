@@ -11,9 +11,10 @@ from modelexport_exporter.torch_internals.script_annotations import readable_sig
 
 
 def of_a_list(x):  # noqa: ANN001
-    parts = []
+    last, parts = x[-1], []
     for i in range(x.shape[0]):
         parts.append(x[i] * i)  # noqa: PERF401 - as users write it
+    parts.append(last)
     chosen = parts[1:] + parts[:-1] + parts[-2:] + parts[:3] + parts[::2] + parts[:]
     for part in parts[1:-1]:
         chosen.append(part * 0.5)
