@@ -22,11 +22,11 @@ times what eager itself is off. Beside it: bare `torch.onnx.export` on the same 
 
 *Right*: Verified, and agrees. *Refused*: nothing was published. *Wrong*: Verified, and differs. Not
 counted: calls without a tensor, with complex numbers, of more than 50,000 elements, those that
-draw random numbers, and those that return no tensor, or none with an element.
+draw random numbers, that eager itself refuses, and that return no tensor, or none with an element.
 
 `make operators` writes this page; an interrupted run continues.
 """
-_UNUSABLE = frozenset({Outcome.RANDOM, Outcome.NO_TENSOR, Outcome.NO_ELEMENTS})
+_UNUSABLE = frozenset({Outcome.RANDOM, Outcome.NO_TENSOR, Outcome.NO_EAGER, Outcome.NO_ELEMENTS})
 
 
 def render(results: Sequence[Result], samples: int) -> str:
@@ -101,6 +101,7 @@ def _left_out(results: Sequence[Result]) -> Iterator[str]:
     for outcome, text in (
         (Outcome.RANDOM, "Draws random numbers"),
         (Outcome.NO_TENSOR, "Returns no tensor of real numbers"),
+        (Outcome.NO_EAGER, "Is refused by eager on a CPU"),
         (Outcome.NO_ELEMENTS, "Returns no elements"),
     ):
         names = [name for name, found in by.items() if all(one.outcome is outcome for one in found)]

@@ -13,6 +13,7 @@ from modelexport_api.spec import DType, InputKind
 from modelexport_api.status import Stage
 from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.call.signature import Signature, signature_of
+from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.checkpoint.load import LoadedModel
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.proposal import Proposal, Stated
@@ -190,7 +191,7 @@ def _range(trial: Trial, guesses: Guesses, guess: Guess) -> Range:
     def takes(number: int) -> bool:
         return trial.accepts(guesses, {guess.name: float(number)})
 
-    low, high, source = accepted_range(takes)
+    low, high, source = accepted_range(takes, torch.iinfo(TORCH_DTYPES[guess.dtype]).max)
     return Range(float(low), float(high), source)
 
 

@@ -157,6 +157,15 @@ def test_a_dtype_is_found_for_an_input_of_which_the_rest_is_stated() -> None:
     assert described(proposal)[1] == "x_num: float32[batch, 5] 0..2100"
 
 
+def test_bytes_have_all_of_their_values() -> None:
+    class Pixels(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x.float() - 127.5) / 127.5
+
+    stated = Stated(inputs=(StatedInput("x", dtype=DType.UINT8, shape=("batch", 4)),))
+    assert described(found(Pixels(), stated)) == ["x: uint8[batch, 4] 0..255", BATCH]
+
+
 def test_a_mask_that_is_stated_by_its_kind_is_boolean() -> None:
     own = StatedInput("padding_mask", kind=InputKind.PADDING_MASK)
     proposal = found(models.Tokens(), Stated((own,)))

@@ -27,3 +27,16 @@ def test_a_range_may_begin_at_one() -> None:
 
 def test_numbers_that_are_no_index_have_no_limit() -> None:
     assert accepted_range(lambda _: True) == (0, UNLIMITED, "every integer was accepted")
+
+
+@pytest.mark.parametrize(("largest", "high"), [(127, 127), (255, 255), (32767, UNLIMITED)])
+def test_numbers_beyond_the_dtype_are_not_tried(largest: int, high: int) -> None:
+    tried = set()
+
+    def takes(number: int) -> bool:
+        tried.add(number)
+        return True
+
+    assert accepted_range(takes, largest)[:2] == (0, high)
+    assert max(tried) == largest
+    assert accepted_range(lambda number: number <= 12, largest)[:2] == (0, 12)
