@@ -78,12 +78,24 @@ def feed(made: Sequence[Call]) -> dict[str, torch.Tensor]:
 
 
 def drawn(places: Places, seed: int) -> dict[str, torch.Tensor]:
-    """Return the inputs of these calls, drawn anew."""
+    """Return the inputs of these calls, drawn anew; those of seed 0 where shapes are drawn, too."""
     from operators.entries import calls
 
     cases = dict.fromkeys(Case(name, dtype) for name, dtype, _ in places)
+    first = {(case, call.place): call for case in cases for call in calls(case, 0)}
     made = {(case, call.place): call for case in cases for call in calls(case, seed)}
-    return feed([made[Case(name, dtype), place] for name, dtype, place in places])
+    return feed([_same_shapes(first[key], made.get(key)) for key in map(_key, places)])
+
+
+def _key(place: tuple[str, str, int]) -> tuple[Case, int]:
+    return Case(*place[:2]), place[2]
+
+
+def _same_shapes(first: Call, other: Call | None) -> Call:
+    shapes = [(tensor.shape, tensor.dtype) for tensor in first.tensors]
+    if other is None or [(tensor.shape, tensor.dtype) for tensor in other.tensors] != shapes:
+        return first
+    return other
 
 
 def manifest(

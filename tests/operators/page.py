@@ -22,7 +22,7 @@ times what eager itself is off. Beside it: bare `torch.onnx.export` on the same 
 
 *Right*: Verified, and agrees. *Refused*: nothing was published. *Wrong*: Verified, and differs. Not
 counted: calls without a tensor, with complex numbers, of more than 50,000 elements, those that
-draw random numbers, that eager itself refuses, and that return no tensor, or none with an element.
+draw random numbers or return memory as it is, that eager itself refuses, and that return no tensor, or none with an element.
 
 `make operators` writes this page; an interrupted run continues.
 """
@@ -99,7 +99,7 @@ def _reasons(results: Iterable[Result]) -> str:
 def _left_out(results: Sequence[Result]) -> Iterator[str]:
     by = _by_name(results)
     for outcome, text in (
-        (Outcome.RANDOM, "Draws random numbers"),
+        (Outcome.RANDOM, "Draws random numbers, or returns memory as it is"),
         (Outcome.NO_TENSOR, "Returns no tensor of real numbers"),
         (Outcome.NO_EAGER, "Is refused by eager on a CPU"),
         (Outcome.NO_ELEMENTS, "Returns no elements"),
