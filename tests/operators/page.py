@@ -22,7 +22,8 @@ times what eager itself is off. Beside it: bare `torch.onnx.export` on the same 
 
 *Right*: Verified, and agrees. *Refused*: nothing was published. *Wrong*: Verified, and differs. Not
 counted: calls without a tensor, with complex numbers, of more than 50,000 elements, those that
-draw random numbers or return memory as it is, that eager itself refuses, and that return no tensor, or none with an element.
+draw random numbers or return memory as it is, those that eager itself refuses, and those that
+return no tensor, or none with an element.
 
 `make operators` writes this page; an interrupted run continues.
 """
