@@ -48,7 +48,7 @@ class Outcome(StrEnum):
     NO_EAGER = "no eager"
     """Eager itself raises an error on a CPU."""
     NO_ELEMENTS = "no elements"
-    """Eager returns tensors without elements: there is nothing to compare."""
+    """Eager returns tensors without elements, or of NaN alone: there is nothing to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def _why_unusable(call: Call) -> Outcome | None:
             return Outcome.NO_EAGER
     if not leaves or not all(_is_real(leaf) for leaf in leaves):
         return Outcome.NO_TENSOR
-    if not any(leaf.numel() for leaf in leaves):
+    if all(leaf.isnan().all() for leaf in leaves):
         return Outcome.NO_ELEMENTS
     untouched = torch.equal(before, torch.get_rng_state()) and not seeded.called
     return None if untouched else Outcome.RANDOM

@@ -23,7 +23,7 @@ times what eager itself is off. Beside it: bare `torch.onnx.export` on the same 
 *Right*: Verified, and agrees. *Refused*: nothing was published. *Wrong*: Verified, and differs. Not
 counted: calls without a tensor, with complex numbers, of more than 50,000 elements, those that
 draw random numbers or return memory as it is, those that eager itself refuses, and those that
-return no tensor, or none with an element.
+return no tensor, none with an element, or NaN alone.
 
 `make operators` writes this page; an interrupted run continues.
 """
@@ -103,7 +103,7 @@ def _left_out(results: Sequence[Result]) -> Iterator[str]:
         (Outcome.RANDOM, "Draws random numbers, or returns memory as it is"),
         (Outcome.NO_TENSOR, "Returns no tensor of real numbers"),
         (Outcome.NO_EAGER, "Is refused by eager on a CPU"),
-        (Outcome.NO_ELEMENTS, "Returns no elements"),
+        (Outcome.NO_ELEMENTS, "Returns no elements, or NaN alone"),
     ):
         names = [name for name, found in by.items() if all(one.outcome is outcome for one in found)]
         yield f"{text}: {', '.join(f'`{name}`' for name in sorted(names))}."

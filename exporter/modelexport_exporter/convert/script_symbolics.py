@@ -18,6 +18,8 @@ from modelexport_exporter.convert.script_comparisons import COMPARISONS
 from modelexport_exporter.convert.script_distances import DISTANCES
 from modelexport_exporter.convert.script_distances import SINCE as DISTANCES_SINCE
 from modelexport_exporter.convert.script_divisions import DIVISIONS, SINCE
+from modelexport_exporter.convert.script_lists import LISTS
+from modelexport_exporter.convert.script_lists import SINCE as LISTS_SINCE
 from modelexport_exporter.convert.script_sorts import SINCE as SORTS_SINCE
 from modelexport_exporter.convert.script_sorts import SORTS
 from modelexport_exporter.torch_internals.symbolics import (
@@ -53,6 +55,7 @@ def script_symbolics() -> Iterator[None]:
         register_symbolics(DISTANCES, DISTANCES_SINCE),
         register_symbolics(SORTS, SORTS_SINCE),
         register_symbolics(BITS, BITS_SINCE),
+        register_symbolics(LISTS, LISTS_SINCE),
     ):
         yield
 

@@ -20,6 +20,7 @@ from unittest.mock import patch
 import torch.jit.frontend
 
 from modelexport_exporter.torch_internals.script_choices import choose_modules
+from modelexport_exporter.torch_internals.script_extensions import add_parts
 from modelexport_exporter.torch_internals.script_reversals import count_down
 from modelexport_exporter.torch_internals.script_slices import copy_places
 from modelexport_exporter.torch_internals.script_uniques import call_functions
@@ -76,6 +77,7 @@ def _build_readable(
             text = f"Optional[{kind}]" if takes_none else kind
             parameter.annotation = _expression(text, parameter)
     _leave_out_what_is_not_needed(definition)
+    add_parts(definition)
     count_down(definition)
     copy_places(definition)
     call_functions(definition)

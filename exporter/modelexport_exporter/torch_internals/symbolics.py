@@ -20,6 +20,7 @@ from torch.onnx._internal.torchscript_exporter import (
     registration,
     symbolic_helper,
     symbolic_opset9,
+    symbolic_opset11,
     utils,
 )
 
@@ -62,6 +63,14 @@ parse_argument = symbolic_helper._parse_arg  # noqa: SLF001
 """Return a constant Value as Python: an `i`nteger, a `b`oolean."""
 list_contains = symbolic_opset9.__contains_  # noqa: SLF001
 """torch's symbolic function of `element in values`."""
+add_values = symbolic_opset11.add
+"""torch's symbolic function of `x + y`."""
+
+
+def is_list_of_numbers(value: Any) -> bool:  # noqa: ANN401
+    """Return whether a Value of a program is a list of int or float."""
+    kind = value.type()
+    return kind.kind() == "ListType" and kind.getElementType().kind() in {"IntType", "FloatType"}
 
 
 def is_registered(name: str, opset: int) -> bool:

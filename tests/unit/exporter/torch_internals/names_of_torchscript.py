@@ -124,6 +124,7 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     ),
     f"{SYMBOLICS}.symbolic_helper._unpack_list": lambda unpack: len(unpack(LIST)) == 2,
     f"{SYMBOLICS}.symbolic_opset9.__contains_": lambda write: takes(write, 1, LIST, NUMBER),
+    f"{SYMBOLICS}.symbolic_opset11.add": lambda write: takes(write, 1, TENSOR, NUMBER, alpha=None),
     f"{SYMBOLICS}.utils._trigger_symbolic_function_registration": lambda register: (
         register() is None and registration.registry.is_registered_op("aten::relu", 7)
     ),
