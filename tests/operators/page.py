@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from operators.bench import Outcome, Result
+from operators.known import WHY
 
 PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
 _HEAD = """\
@@ -83,8 +84,8 @@ def _operators(results: Sequence[Result]) -> Iterator[str]:
         yield f"| {name} | {counts} | {beside} | {_reasons(found)} |"
 
 
-def _reasons(results: Iterable[Result]) -> str:
-    """Return `int16: RuntimeFailed (3)` for what is not right."""
+def _reasons(results: Sequence[Result]) -> str:
+    """Return `RuntimeFailed: int16 3; a loss of training` for what is not right."""
     counts: Counter[tuple[str, str]] = Counter()
     for result in results:
         if result.outcome is not Outcome.RIGHT:
@@ -94,7 +95,9 @@ def _reasons(results: Iterable[Result]) -> str:
     by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for (why, dtype), count in counts.items():
         by_reason[why].append(f"{dtype} {count}")
-    return "; ".join(f"{why}: {', '.join(found)}" for why, found in sorted(by_reason.items()))
+    parts = [f"{why}: {', '.join(found)}" for why, found in sorted(by_reason.items())]
+    name = next((result.case.name for result in results), "")
+    return "; ".join([*parts, *([WHY[name]] if parts and name in WHY else [])])
 
 
 def _left_out(results: Sequence[Result]) -> Iterator[str]:

@@ -51,3 +51,23 @@ def test_operators_are_right_in_the_pipeline(tmp_path: Path) -> None:
     )
     assert (again, entries_again) == (0, entries), "an interrupted run continues"
     assert " s\n" not in output, "nothing runs again"
+
+
+def test_values_are_drawn_anew_with_each_seed() -> None:
+    script = """
+from operators.module import drawn
+
+places = [("add", "float32", 1), ("nn.functional.max_unpool2d.grad", "float32", 3)]
+first, again, other = (drawn(places, seed) for seed in (1, 1, 2))
+assert all(first[name].equal(again[name]) for name in first)
+assert not first["x0"].equal(other["x0"])
+assert [x.shape for x in first.values()] == [x.shape for x in other.values()]
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env={**os.environ, "PYTHONPATH": str(TESTS), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

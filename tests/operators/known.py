@@ -1,0 +1,19 @@
+"""Why some operators of the database are not exported: the last column of docs/operators.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_SIGNS = "LAPACK chooses the signs of the vectors"
+_PIVOTS = "LAPACK's packed form of Bunch and Kaufman's pivots"
+_COLUMNS = "more than 32 columns are not unrolled"
+WHY: Mapping[str, str] = {
+    **dict.fromkeys(("linalg.eigh", "linalg.svd", "svd", "svd_lowrank", "pca_lowrank"), _SIGNS),
+    **dict.fromkeys(("linalg.ldl_factor", "linalg.ldl_factor_ex", "linalg.ldl_solve"), _PIVOTS),
+    **dict.fromkeys(("linalg.qr", "qr", "geqrf", "linalg.householder_product"), _COLUMNS),
+    "hash_tensor": "reads the bits of numbers, which ONNX cannot",
+    "linalg.pinv.singular": "without full rank, up to 16 rows only",
+    "nn.functional.ctc_loss": "a loss of training",
+    "resize_as_": "changes the size of an input",
+}
+"""By the entry's name."""
