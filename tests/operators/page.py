@@ -19,7 +19,7 @@ each entry in a dtype of real numbers, spread over all that it has, are calls in
 shapes that go through the whole pipeline, up to 24 in one file; where one is not right, each has a
 file of its own. The entry draws the values of the verification, and anew those that judge the
 published file in a plain onnxruntime session: integers exactly, floating-point numbers within 100
-times what eager itself is off. Beside it: bare `torch.onnx.export` on the same calls.
+times what eager itself is off. Bare `torch.onnx.export` gets the same calls.
 
 *Right*: Verified, and agrees. *Refused*: nothing was published. *Wrong*: Verified, and differs. Not
 counted: calls without a tensor, with complex numbers, of more than 50,000 elements, those that

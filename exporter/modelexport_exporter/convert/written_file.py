@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
 import onnx_ir as ir
 
+from modelexport_exporter.onnx_file.nested_graphs import graphs_of
+
 
 def read_written(path: Path) -> ir.Model:
     """Return the file's model; its external data stay in their files."""
     proto = onnx.load(path, load_external_data=False)
-    for graph in _bodies(proto.graph):
+    for graph in graphs_of(proto.graph):
         _forget_untyped_sequences(graph)
     model = ir.from_proto(proto)
     ir.external_data.set_base_dir(model.graph, path.parent)
     return model
-
-
-def _bodies(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    """Yield the graph and those of its loops and branches."""
-    yield graph
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from _bodies(attribute.g)
 
 
 def _forget_untyped_sequences(graph: onnx.GraphProto) -> None:

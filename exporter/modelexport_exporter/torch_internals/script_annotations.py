@@ -23,6 +23,7 @@ from modelexport_exporter.torch_internals.script_choices import choose_modules
 from modelexport_exporter.torch_internals.script_extensions import add_parts
 from modelexport_exporter.torch_internals.script_reversals import count_down
 from modelexport_exporter.torch_internals.script_slices import copy_places
+from modelexport_exporter.torch_internals.script_source import expression_at
 from modelexport_exporter.torch_internals.script_uniques import call_functions
 
 _UNKNOWN = frozenset({"Any", "Iterable", "Iterator", "Mapping", "Self", "Sequence", "object"})
@@ -75,7 +76,7 @@ def _build_readable(
         if kind and parameter.annotation is None:
             takes_none = parameter.arg in optional and not kind.startswith("Optional")
             text = f"Optional[{kind}]" if takes_none else kind
-            parameter.annotation = _expression(text, parameter)
+            parameter.annotation = expression_at(text, parameter)
     _leave_out_what_is_not_needed(definition)
     add_parts(definition)
     count_down(definition)
@@ -116,14 +117,6 @@ def _leave_out_what_is_not_needed(definition: Any) -> None:  # noqa: ANN401
         signature.vararg = None
     if signature.kwarg is not None and signature.kwarg.arg not in read:
         signature.kwarg = None
-
-
-def _expression(text: str, place: ast.arg) -> ast.expr:
-    """Return an annotation as if it stood at a parameter."""
-    expression = ast.parse(text, mode="eval").body
-    for node in ast.walk(expression):
-        ast.copy_location(node, place)
-    return expression
 
 
 def _unreadable(annotation: ast.expr | None) -> bool:

@@ -10,6 +10,8 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from modelexport_exporter.torch_internals.script_source import statements_at
+
 _Make = Callable[[int], str]
 _WHOLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 _APART = (
@@ -65,7 +67,7 @@ class _Choices(ast.NodeTransformer):
                 self._count += 1
                 place = f"_place_in_list_{self._count}"
                 self._places[name] = chosen[0], place
-                return _parsed(f"{place} = {chosen[1]}", statement)[0]
+                return statements_at(f"{place} = {chosen[1]}", statement)[0]
         return None
 
     def visit_Call(self, call: ast.Call) -> ast.expr:
@@ -90,7 +92,7 @@ class _Choices(ast.NodeTransformer):
                 lambda k: f"{result} = {self._self}.{name}[{k}]{path}{arguments}",
             ),
         ]
-        self._before += _parsed("\n".join(lines), call)
+        self._before += statements_at("\n".join(lines), call)
         return ast.copy_location(ast.Name(result, ast.Load()), call)
 
     def _chosen(self, value: ast.expr) -> tuple[str, str] | None:
@@ -141,11 +143,3 @@ def _names_only_called(definition: ast.FunctionDef) -> set[str]:
     return {
         name for name, times in stored.items() if times == 1 and read.get(name) == called.get(name)
     }
-
-
-def _parsed(text: str, place: ast.stmt | ast.expr) -> list[ast.stmt]:
-    statements = ast.parse(text).body
-    for statement in statements:
-        for node in ast.walk(statement):
-            ast.copy_location(node, place)
-    return statements

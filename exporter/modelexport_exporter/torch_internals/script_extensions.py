@@ -8,17 +8,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from modelexport_exporter.torch_internals.script_source import (
+    appended_names,
+    statements_at,
+    stored_names,
+)
+
 
 def add_parts(definition: ast.FunctionDef) -> None:
     """Write the extensions of lists that the function makes as sums or loops."""
-    made, grown = set(), set()
-    for node in ast.walk(definition):
-        match node:
-            case ast.Name(name, ast.Store()):
-                made.add(name)
-            case ast.Call(ast.Attribute(ast.Name(name), "append")):
-                grown.add(name)
-    _Extensions(made, made & grown).visit(definition)
+    made = stored_names(definition)
+    _Extensions(made, made & appended_names(definition)).visit(definition)
 
 
 class _Extensions(ast.NodeTransformer):
@@ -42,7 +42,5 @@ class _Extensions(ast.NodeTransformer):
             text = f"for _part in {others}:\n    {name}.append(_part)"
         else:
             text = f"{name} += {others}"
-        (changed,) = ast.parse(text).body
-        for node in ast.walk(changed):
-            ast.copy_location(node, place)
+        (changed,) = statements_at(text, place)
         return changed

@@ -8,15 +8,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
+from modelexport_exporter.torch_internals.script_source import (
+    expression_at,
+    statements_at,
+    stored_names,
+)
+
 
 def count_down(definition: ast.FunctionDef) -> None:
     """Write the function's reversals as loops over places."""
-    made = {
-        node.id
-        for node in ast.walk(definition)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    _Places(made).visit(definition)
+    _Places(stored_names(definition)).visit(definition)
 
 
 class _Places(ast.NodeTransformer):
@@ -34,15 +35,14 @@ class _Places(ast.NodeTransformer):
         if isinstance(parts, ast.Name) and not _changes(parts.id, loop.body):
             self._count += 1
             place, taken = f"_place_{self._count}", ast.unparse(loop.target)
-            (given,) = _parsed(f"{taken} = {parts.id}[{place}]", loop)
+            (given,) = statements_at(f"{taken} = {parts.id}[{place}]", loop)
             loop.body = [given, *loop.body]
-            loop.target = ast.Name(place, ast.Store())
-            loop.iter = _expression(f"range(len({parts.id}) - 1, -1, -1)")
-            return _located(loop)
+            loop.target = ast.copy_location(ast.Name(place, ast.Store()), loop)
+            loop.iter = expression_at(f"range(len({parts.id}) - 1, -1, -1)", loop)
+            return loop
         backwards = _backwards(parts)
         if backwards:
-            loop.iter = _expression(backwards)
-            return _located(loop)
+            loop.iter = expression_at(backwards, loop)
         return loop
 
     def _visited(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -59,16 +59,14 @@ class _Places(ast.NodeTransformer):
                 return made
             case ast.Call(ast.Name("reversed"), [ast.Name(name)], []):
                 places = f"range(len({name}) - 1, -1, -1)"
-                (given,) = _parsed(f"[{name}[_place] for _place in {places}]", call)
-                assert isinstance(given, ast.Expr)
-                return given.value
+                return expression_at(f"[{name}[_place] for _place in {places}]", call)
         return call
 
     def visit_Expr(self, statement: ast.Expr) -> ast.AST | list[ast.stmt]:
         match statement.value:
             case ast.Call(ast.Attribute(ast.Name(name), "reverse"), [], []) if name in self._made:
                 places = f"range(len({name}) - 1, -1, -1)"
-                return _parsed(f"{name} = [{name}[_place] for _place in {places}]", statement)
+                return statements_at(f"{name} = [{name}[_place] for _place in {places}]", statement)
         return statement
 
 
@@ -110,21 +108,3 @@ def _changes(name: str, body: Sequence[ast.stmt]) -> bool:
             case ast.Subscript(ast.Name(found), _, ast.Store() | ast.Del()) if found == name:
                 return True
     return False
-
-
-def _expression(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
-
-
-def _parsed(text: str, place: ast.AST) -> list[ast.stmt]:
-    statements = ast.parse(text).body
-    for statement in statements:
-        for node in ast.walk(statement):
-            ast.copy_location(node, place)
-    return statements
-
-
-def _located(loop: ast.For) -> ast.For:
-    for node in (*ast.walk(loop.target), *ast.walk(loop.iter)):
-        ast.copy_location(node, loop)
-    return loop

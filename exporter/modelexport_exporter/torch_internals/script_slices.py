@@ -8,19 +8,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from modelexport_exporter.torch_internals.script_source import appended_names, expression_at
+
 
 def copy_places(definition: ast.FunctionDef) -> None:
     """Write the slices of lists that the function makes element by element as loops over places."""
-    made = {name for node in ast.walk(definition) if (name := _appended(node)) is not None}
     lists = {name for node in ast.walk(definition) for name in _assigned_list(node)}
-    _Slices(made & lists).visit(definition)
-
-
-def _appended(node: ast.AST) -> str | None:
-    match node:
-        case ast.Call(ast.Attribute(ast.Name(name), "append")):
-            return name
-    return None
+    _Slices(appended_names(definition) & lists).visit(definition)
 
 
 def _assigned_list(node: ast.AST) -> Iterator[str]:
@@ -48,7 +42,7 @@ class _Slices(ast.NodeTransformer):
             case ast.Subscript(ast.Name(name), ast.Slice() as part, ast.Load()):
                 places = _places(name, part) if name in self._lists else ""
                 if places:
-                    return _located(f"[{name}[_place] for _place in {places}]", subscript)
+                    return expression_at(f"[{name}[_place] for _place in {places}]", subscript)
         return subscript
 
 
@@ -82,10 +76,3 @@ def _constant(expression: ast.expr | None, default: int) -> int | None:
     except ValueError:
         return None
     return value if type(value) is int else None
-
-
-def _located(text: str, place: ast.AST) -> ast.expr:
-    expression = ast.parse(text, mode="eval").body
-    for node in ast.walk(expression):
-        ast.copy_location(node, place)
-    return expression

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -140,10 +141,7 @@ def _counted(
         place = place * count + torch.clamp(searchsorted(row, x, right=True) - 1, 0, count - 1)
     weights = torch.ones_like(points[:, 0]) if weight is None else weight.reshape(-1)
     weights = torch.where(inside, weights, torch.zeros_like(weights))
-    total = 1
-    for count in bins:
-        total = total * count
-    flat = torch.zeros(total, dtype=points.dtype, device=points.device)
+    flat = torch.zeros(math.prod(bins), dtype=points.dtype, device=points.device)
     counts = flat.index_add(0, place, weights).reshape(bins)
     if not density:
         return counts

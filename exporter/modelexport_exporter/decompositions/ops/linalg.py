@@ -35,7 +35,8 @@ def is_real(a: Tensor, *_: object, **__: object) -> bool:
     return a.dtype.is_floating_point
 
 
-def _identity(a: Tensor) -> Tensor:
+def identity(a: Tensor) -> Tensor:
+    """Return the float64 identity of as many columns."""
     return torch.eye(a.shape[-1], dtype=torch.float64, device=a.device)
 
 
@@ -53,8 +54,8 @@ def triangular_inverse(a: Tensor) -> Tensor:
     """Return the inverse of a triangular float64 matrix."""
     diagonal = a.diagonal(dim1=-2, dim2=-1)
     scaled = a / diagonal.unsqueeze(-1)
-    power = _identity(a) - scaled
-    inverse = _identity(a) + power
+    power = identity(a) - scaled
+    inverse = identity(a) + power
     for _ in range(max(largest(a.shape[-1]) - 1, 0).bit_length() - 1):
         power = power @ power
         inverse = inverse + inverse @ power
@@ -72,14 +73,14 @@ def solve_double(a: Tensor, b: Tensor) -> Tensor:
     )
     b = b.expand(*batch, *b.shape[-2:])
     index = order.expand(*batch, order.shape[-1]).unsqueeze(-1).expand(b.shape)
-    lower = packed.tril(-1) + _identity(a)
+    lower = packed.tril(-1) + identity(a)
     return triangular_inverse(packed.triu()) @ (triangular_inverse(lower) @ b.gather(-2, index))
 
 
 def _inverse(a: Tensor) -> Tensor:
     if type(a.shape[-1]) is int and a.shape[-1] == 0:
         return a.clone()
-    return solve_double(a, _identity(a).expand(a.shape)).to(a.dtype)
+    return solve_double(a, identity(a).expand(a.shape)).to(a.dtype)
 
 
 @FAMILY.decomposes(
@@ -109,9 +110,7 @@ def linalg_inv_ex(a: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Ten
 )
 def linalg_tensorinv(a: Tensor, ind: int = 2) -> Tensor:
     rows, columns = a.shape[:ind], a.shape[ind:]
-    size = 1
-    for length in columns:
-        size = size * length
+    size = math.prod(columns)
     return _inverse(a.reshape(size, size)).reshape([*columns, *rows])
 
 
@@ -155,7 +154,7 @@ def linalg_solve_triangular(
 ) -> Tensor:
     triangle = (a.triu() if upper else a.tril()).to(torch.float64)
     if unitriangular:
-        triangle = (triangle.triu(1) if upper else triangle.tril(-1)) + _identity(a)
+        triangle = (triangle.triu(1) if upper else triangle.tril(-1)) + identity(a)
     inverse = triangular_inverse(triangle)
     wide = b.to(torch.float64)
     return (inverse @ wide if left else wide @ inverse).to(a.dtype)
@@ -183,7 +182,7 @@ def cholesky_solve(b: Tensor, factor: Tensor, upper: bool = False) -> Tensor:
 
 @FAMILY.decomposes("aten::cholesky_inverse", method="two triangular solves", applies=is_real)
 def cholesky_inverse(factor: Tensor, upper: bool = False) -> Tensor:
-    return cholesky_solve(_identity(factor).to(factor.dtype).expand(factor.shape), factor, upper)
+    return cholesky_solve(identity(factor).to(factor.dtype).expand(factor.shape), factor, upper)
 
 
 @FAMILY.decomposes(
@@ -217,9 +216,9 @@ def linalg_matrix_exp(a: Tensor) -> Tensor:
     norm = wide.abs().sum(-2).amax(-1)
     halvings = torch.ceil(torch.log2(norm.clamp(min=1.0))).clamp(max=_SQUARINGS)[..., None, None]
     scaled = wide * torch.exp2(-halvings)
-    result = _identity(a) + scaled / _TAYLOR_TERMS
+    result = identity(a) + scaled / _TAYLOR_TERMS
     for k in range(_TAYLOR_TERMS - 1, 0, -1):
-        result = _identity(a) + scaled @ result / k
+        result = identity(a) + scaled @ result / k
     for k in range(_SQUARINGS):
         result = torch.where(halvings > k, result @ result, result)
     return result.to(a.dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.ops.linalg import is_real
+from modelexport_exporter.decompositions.ops.linalg import identity, is_real
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Roots of matrices", __doc__)
@@ -22,18 +22,14 @@ def _norm(a: Tensor) -> Tensor:
     return torch.where(norm == 0, torch.ones_like(norm), norm)
 
 
-def _identity(a: Tensor) -> Tensor:
-    return torch.eye(a.shape[-1], dtype=torch.float64, device=a.device)
-
-
 @FAMILY.decomposes("aten::linalg_matrix_sqrth", method=_METHOD, accuracy=_ACCURACY, applies=is_real)
 def linalg_matrix_sqrth(a: Tensor) -> Tensor:
     """Return the root of a symmetric matrix: Higham, Functions of Matrices (2008), 6.35."""
     wide = a.to(torch.float64)
-    norm, identity = _norm(wide), _identity(a)
-    root, inverse = wide / norm, identity.expand(a.shape)
+    norm, unit = _norm(wide), identity(a)
+    root, inverse = wide / norm, unit.expand(a.shape)
     for _ in range(_STEPS):
-        step = 1.5 * identity - 0.5 * (inverse @ root)
+        step = 1.5 * unit - 0.5 * (inverse @ root)
         root, inverse = root @ step, step @ inverse
     return (root * norm.sqrt()).to(a.dtype)
 
@@ -42,8 +38,8 @@ def linalg_matrix_sqrth(a: Tensor) -> Tensor:
 def linalg_polar(a: Tensor) -> tuple[Tensor, Tensor]:
     """Return both factors: Higham, Functions of Matrices (2008), 8.20."""
     wide = a.to(torch.float64)
-    unitary, identity = wide / _norm(wide), _identity(a)
+    unitary, unit = wide / _norm(wide), identity(a)
     for _ in range(_STEPS):
-        unitary = unitary @ (1.5 * identity - 0.5 * (unitary.mT @ unitary))
+        unitary = unitary @ (1.5 * unit - 0.5 * (unitary.mT @ unitary))
     positive = unitary.mT @ wide
     return unitary.to(a.dtype), (0.5 * (positive + positive.mT)).to(a.dtype)

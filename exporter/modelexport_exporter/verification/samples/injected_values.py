@@ -10,11 +10,11 @@ from pathlib import Path
 import onnx
 from google.protobuf.message import DecodeError
 
+from modelexport_exporter.onnx_file.nested_graphs import graphs_of
 from modelexport_exporter.sampling.inject import InjectedValues
 from modelexport_exporter.verification.samples.inverted_constants import inverted_constants
 from modelexport_exporter.verification.samples.thresholds import (
     GraphValues,
-    graphs_of,
     small_constants,
 )
 

@@ -19,7 +19,7 @@ import onnx
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from modelexport_exporter.verification.samples.thresholds import graphs_of
+from modelexport_exporter.onnx_file.nested_graphs import graphs_of
 
 Array = NDArray[Any]
 

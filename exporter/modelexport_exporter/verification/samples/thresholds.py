@@ -48,15 +48,6 @@ _VALUES = ("value", "value_float", "value_floats", "value_int", "value_ints")
 """Attributes of Constant that hold numbers."""
 
 
-def graphs_of(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    """Yield the graph, and those of its If, Loop and Scan nodes."""
-    yield graph
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from graphs_of(attribute.g)
-
-
 def small_constants(graph: onnx.GraphProto) -> dict[str, Array]:
     """Return the small constants of numbers of a graph, by the name of their value."""
     tensors = {tensor.name: tensor for tensor in graph.initializer}

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from modelexport_exporter.torch_internals.script_annotations import readable_signatures
+from unit.exporter.torch_internals.compiled import compiled_as_python
 
 
 def of_tensors(x):  # noqa: ANN001
@@ -36,10 +37,7 @@ def for_its_caller(x, parts: list[torch.Tensor]):  # noqa: ANN001
 @pytest.mark.parametrize("function", [of_tensors, of_sizes])
 @pytest.mark.parametrize("size", [1, 2, 7])
 def test_as_python(function, size: int) -> None:  # noqa: ANN001
-    with readable_signatures({}):
-        script = torch.jit.script(function)
-    x = torch.randn(size, 3)
-    torch.testing.assert_close(script(x), function(x))
+    script = compiled_as_python(function, size)
     assert "aten::extend" not in str(script.graph)
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from modelexport_exporter.torch_internals.script_annotations import readable_signatures
+from unit.exporter.torch_internals.compiled import compiled_as_python
 
 
 def from_the_last(x):  # noqa: ANN001
@@ -67,10 +68,7 @@ def reversing_for_its_caller(x, parts: list[torch.Tensor]):  # noqa: ANN001
 @pytest.mark.parametrize("function", [from_the_last, of_ranges, as_values])
 @pytest.mark.parametrize("size", [1, 2, 7])
 def test_as_python(function, size: int) -> None:  # noqa: ANN001
-    with readable_signatures({}):
-        script = torch.jit.script(function)
-    x = torch.randn(size, 3)
-    torch.testing.assert_close(script(x), function(x))
+    compiled_as_python(function, size)
 
 
 @pytest.mark.parametrize("function", [of_a_list_that_changes, of_a_list_that_changes_by_number])

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from modelexport_exporter.torch_internals.script_annotations import readable_signatures
+from unit.exporter.torch_internals.compiled import compiled_as_python
 
 
 def of_a_list(x):  # noqa: ANN001
@@ -43,10 +44,7 @@ def of_bounds_of_its_own(x, n: int):  # noqa: ANN001
 @pytest.mark.parametrize("function", [of_a_list, of_tensors, of_sizes])
 @pytest.mark.parametrize("size", [1, 2, 7])
 def test_as_python(function, size: int) -> None:  # noqa: ANN001
-    with readable_signatures({}):
-        script = torch.jit.script(function)
-    x = torch.randn(size, 3)
-    torch.testing.assert_close(script(x), function(x))
+    compiled_as_python(function, size)
 
 
 def test_a_bound_that_is_computed_is_left_to_the_compiler() -> None:
