@@ -10,10 +10,10 @@ from pathlib import Path
 import torch
 
 from modelexport_exporter.isolation.server import start_server
-from operators.bench import Outcome
 from operators.entries import MOST_SAMPLES, cases
 from operators.journal import run_cases
 from operators.page import PAGE, render
+from operators.usable import Outcome
 
 JOURNAL = Path("build/operators.jsonl")
 
@@ -26,6 +26,11 @@ def main() -> int:
     parser.add_argument(
         "--samples", type=int, default=MOST_SAMPLES, help="of an entry in a dtype, 2 at least"
     )
+    parser.add_argument(
+        "--dynamic",
+        action=argparse.BooleanOptionalAction,
+        help="with a dynamic dim only, or without; both without it",
+    )
     parser.add_argument("--part", default="1/1", help="2/5: the second of every five cases")
     parser.add_argument("--journal", type=Path, default=JOURNAL)
     parser.add_argument("--page", action="store_true", help="write docs/operators.md")
@@ -36,7 +41,8 @@ def main() -> int:
     wanted = [
         case
         for case in cases(arguments.only)
-        if not arguments.dtypes or case.dtype in arguments.dtypes
+        if (not arguments.dtypes or case.dtype in arguments.dtypes)
+        and arguments.dynamic in (None, case.dynamic)
     ]
     results = run_cases(wanted[part - 1 :: parts], arguments.journal, arguments.samples)
     print(dict(Counter(result.outcome.value for result in results)))

@@ -7,10 +7,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from unittest import mock
 
 import torch
 
@@ -22,33 +20,16 @@ from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
 from operators import module as modules
 from operators.entries import Call, Case, calls, spread
+from operators.usable import Outcome, examine
 
 TOGETHER = 24
 """Calls that one file makes; where it is not right, each has a file of its own."""
 MOST_INPUTS = 64
 """Of a manifest."""
-UNINITIALISED = frozenset(
-    {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
-)
-"""Entries that return memory as it is."""
 SEEDS = range(10_001, 10_005)
 """Of the inputs that judge a file: the verification draws others."""
-
-
-class Outcome(StrEnum):
-    """How a call ends."""
-
-    RIGHT = "right"
-    REFUSED = "refused"
-    WRONG = "wrong"
-    RANDOM = "random"
-    """Eager draws random numbers, or returns memory as it is: nothing can be verified."""
-    NO_TENSOR = "no tensor"
-    """Eager returns something that is no tensor of real numbers."""
-    NO_EAGER = "no eager"
-    """Eager itself raises an error on a CPU."""
-    NO_ELEMENTS = "no elements"
-    """Eager returns tensors without elements, or of NaN alone: there is nothing to compare."""
+SEEN = range(4)
+"""Of inputs for which eager, too, is asked whether a dim can have several sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +47,11 @@ def check(cases: Sequence[Case], samples: int) -> Iterator[Result]:
     """Yield the result of each call of these cases, of so many samples of each at most."""
     usable = []
     for call in (call for case in cases for call in spread(calls(case, 0), samples)):
-        unusable = _why_unusable(call)
-        if unusable is None:
-            usable.append(call)
+        found = examine(call, (*SEEN, *SEEDS))
+        if isinstance(found, Call):
+            usable.append(found)
         else:
-            yield Result(call.case, call.place, unusable, "", unusable)
+            yield Result(call.case, call.place, found, "", found)
     for group in _groups(usable):
         ours, bare = _each(group, _ours), _each(group, _bare)
         for call, (outcome, why), (beside, _) in zip(group, ours, bare, strict=True):
@@ -109,7 +90,7 @@ def _ours(group: Sequence[Call], directory: Path) -> Answer:
     torch.save(model.state_dict(), directory / "model.pt")
     # A call alone has all ways; what they cost, several together would pay in vain.
     exporter = Exporter.AUTO if len(group) == 1 else Exporter.DYNAMO
-    manifest = modules.manifest(modules.feed(group), directory, exporter)
+    manifest = modules.manifest(group, directory, exporter)
     resource = ModelExport.model_validate(manifest)
     result = run(resource, Settings(directory / "work"), Lines())
     if result.failure is not None:
@@ -125,7 +106,12 @@ def _bare(group: Sequence[Call], directory: Path) -> Answer:
     try:
         with _quiet():
             torch.onnx.export(
-                model, tuple(inputs.values()), path, input_names=list(inputs), dynamo=True
+                model,
+                tuple(inputs.values()),
+                path,
+                input_names=list(inputs),
+                dynamic_shapes=_dynamic_shapes(group),
+                dynamo=True,
             )
         text = _differs(group, model, path)
     except Exception as error:  # noqa: BLE001 - whatever the exporter raises
@@ -133,12 +119,26 @@ def _bare(group: Sequence[Call], directory: Path) -> Answer:
     return (Outcome.WRONG if text else Outcome.RIGHT), text
 
 
+def _dynamic_shapes(group: Sequence[Call]) -> dict[str, dict[int, torch.export.Dim]] | None:
+    """Return the dynamic dims as torch.export names them; None without one."""
+    dims = {
+        name: torch.export.Dim(name, min=dynamic.smallest, max=dynamic.largest)
+        for name, dynamic in modules.dims_of(group).items()
+    }
+    if not dims:
+        return None
+    return {
+        name: {axis: dims[dim] for axis, dim in enumerate(shape) if isinstance(dim, str)}
+        for name, shape in modules.shapes_of(group).items()
+    }
+
+
 def _differs(group: Sequence[Call], model: torch.nn.Module, path: Path) -> str:
     """Return what differs on inputs that were drawn anew; empty if nothing does."""
     places = modules.places_of(group)
     session, shapes = open_session(path), declared_shapes(path)
     for seed in SEEDS:
-        inputs = modules.drawn(places, seed)
+        inputs = modules.drawn(places, modules.sizes_of(group, seed), seed)
         want = answers(model, inputs)
         if want is None:
             continue
@@ -146,44 +146,6 @@ def _differs(group: Sequence[Call], model: torch.nn.Module, path: Path) -> str:
         if text:
             return text
     return ""
-
-
-def _why_unusable(call: Call) -> Outcome | None:
-    """Return why a call cannot be exported by anybody; None if it can."""
-    if call.case.name in UNINITIALISED:
-        return Outcome.RANDOM
-    with TemporaryDirectory(prefix="operator-") as place:
-        model = modules.write([call], Path(place) / "model.py")
-    given = [tensor.clone() for tensor in modules.feed([call]).values()]
-    torch.manual_seed(1)
-    before = torch.get_rng_state()
-    # Entries of random operators set a seed themselves, and restore the generator.
-    with (
-        mock.patch.object(torch, "manual_seed") as seeded,
-        torch.no_grad(),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")
-        try:
-            leaves = torch.utils._pytree.tree_leaves(model(*given))
-        except (RuntimeError, AssertionError):
-            # as_strided reads beyond the elements of a copy; the jiterator needs a GPU.
-            return Outcome.NO_EAGER
-    if not leaves or not all(_is_real(leaf) for leaf in leaves):
-        return Outcome.NO_TENSOR
-    if all(leaf.isnan().all() for leaf in leaves):
-        return Outcome.NO_ELEMENTS
-    untouched = torch.equal(before, torch.get_rng_state()) and not seeded.called
-    return None if untouched else Outcome.RANDOM
-
-
-def _is_real(value: object) -> bool:
-    return (
-        isinstance(value, torch.Tensor)
-        and value.layout is torch.strided
-        and not value.is_complex()
-        and not value.is_quantized
-    )
 
 
 @contextmanager

@@ -8,13 +8,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
+from operators.growing import Dynamic
 from operators.text import CannotBeWrittenError, name_of, text_of
 
 MOST_ELEMENTS = 50_000
@@ -33,6 +34,7 @@ DTYPES = (
     torch.int8,
     torch.uint8,
     torch.bool,
+    torch.complex64,
 )
 
 
@@ -42,9 +44,16 @@ class Case:
 
     name: str
     dtype: str
+    dynamic: bool = False
+    """With a dim of several sizes."""
+
+    @property
+    def form(self) -> str:
+        """The dtype, and whether a dim is dynamic."""
+        return f"{self.dtype} dynamic" if self.dynamic else self.dtype
 
     def __str__(self) -> str:
-        return f"{self.name} {self.dtype}"
+        return f"{self.name} {self.form}"
 
 
 def spread(found: Sequence[Found], most: int) -> Sequence[Found]:
@@ -64,6 +73,10 @@ class Call:
     text: str
     """The call in Python, its tensors as `x0`, `x1`, …"""
     tensors: tuple[torch.Tensor, ...]
+    dynamic: Dynamic | None = None
+    """A dim that has several sizes."""
+    complex: bool = False
+    """Whether it returns complex numbers: the module returns their parts."""
 
 
 @cache
@@ -73,12 +86,14 @@ def entries() -> Mapping[str, Any]:
 
 
 def cases(names: Sequence[str] = ()) -> Iterator[Case]:
-    """Yield entries in all of their dtypes that are no complex numbers."""
+    """Yield entries in all of their dtypes, and in float32 with a dynamic dim."""
     for name, entry in entries().items():
         if names and name not in names:
             continue
         known = entry.supported_dtypes("cpu")
         yield from (Case(name, _short(dtype)) for dtype in DTYPES if dtype in known)
+        if torch.float32 in known:
+            yield Case(name, "float32", dynamic=True)
 
 
 def operator(name: str) -> Any:  # noqa: ANN401
@@ -97,6 +112,7 @@ def draw(case: Case, seed: int) -> list[Any]:
     return [sample for sample, _ in zip(drawn, range(MOST_SAMPLES), strict=False)]
 
 
+@lru_cache(maxsize=256)
 def calls(case: Case, seed: int) -> list[Call]:
     """Return the calls that a module can make, drawn with a seed."""
     found = []

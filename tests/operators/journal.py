@@ -6,10 +6,12 @@ import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
-from operators.bench import Outcome, Result, check
+from operators.bench import Result, check
 from operators.entries import Case, spread
+from operators.usable import Outcome
 
 TOGETHER = 8
 """Cases that are written into the journal together."""
@@ -23,7 +25,7 @@ def read_results(path: Path) -> dict[Case, list[Result]]:
             entry = json.loads(line)
         except json.JSONDecodeError:
             continue
-        case = Case(entry["name"], entry["dtype"])
+        case = Case(entry["name"], entry["dtype"], entry.get("dynamic", False))
         found[case] = [
             Result(case, place, Outcome(outcome), why, Outcome(bare))
             for place, outcome, why, bare in entry["calls"]
@@ -53,11 +55,11 @@ def _in_order(results: Sequence[Result]) -> list[Result]:
 
 
 def _batches(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
-    """Yield cases that share files: some of one dtype."""
-    by_dtype: defaultdict[str, list[Case]] = defaultdict(list)
+    """Yield cases that share files: some of one dtype, with or without dynamic dims."""
+    by_form: defaultdict[str, list[Case]] = defaultdict(list)
     for case in cases:
-        by_dtype[case.dtype].append(case)
-    for own in by_dtype.values():
+        by_form[case.form].append(case)
+    for own in by_form.values():
         yield from (own[at : at + TOGETHER] for at in range(0, len(own), TOGETHER))
 
 
@@ -66,4 +68,4 @@ def _append(journal: Path, case: Case, results: list[Result]) -> None:
         [result.place, result.outcome.value, result.why, result.bare.value] for result in results
     ]
     with journal.open("a") as file:
-        file.write(json.dumps({"name": case.name, "dtype": case.dtype, "calls": calls}) + "\n")
+        file.write(json.dumps({**asdict(case), "calls": calls}) + "\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,19 @@ import torch
 
 from modelexport_api.spec import Exporter
 from operators.entries import Call, Case
+from operators.growing import Dynamic
 from operators.text import OTHER
 
+_REAL = """\
+
+def real(values):
+    return torch.utils._pytree.tree_map_only(torch.Tensor, parts, values)
+
+
+def parts(value):
+    return torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
+
+"""
 _HEAD = """\
 import torch
 {imports}
@@ -28,10 +40,10 @@ class Model(torch.nn.Module):
 def draw(dims, seed):
     from operators.module import drawn
 
-    return drawn({places!r}, seed)
+    return drawn({places!r}, dims, seed)
 """
-Places = Sequence[tuple[str, str, int]]
-"""Of calls: the entry's name, the dtype, and which of its samples."""
+Place = tuple[str, str, int, tuple[Any, ...] | None]
+"""Of a call: the entry's name, the dtype, which of its samples, and its dynamic dim."""
 
 
 def write(made: Sequence[Call], path: Path) -> torch.nn.Module:
@@ -42,11 +54,12 @@ def write(made: Sequence[Call], path: Path) -> torch.nn.Module:
     lines, first = [], 0
     for call in made:
         text = _renumbered(call, first).replace(OTHER, own.get(call.case.name, OTHER))
-        lines.append(f"            {text},")
+        lines.append(f"            real({text})," if call.complex else f"            {text},")
         first += len(call.tensors)
     found = "\n".join(f"{alias} = operator({name!r})" for name, alias in own.items())
+    imports = f"from operators.entries import operator\n\n{found}\n" if own else ""
     text = _HEAD.format(
-        imports=f"from operators.entries import operator\n\n{found}\n" if own else "",
+        imports=imports + (_REAL if any(call.complex for call in made) else ""),
         inputs=", ".join(names),
         calls="\n".join(lines),
         places=places_of(made),
@@ -61,9 +74,40 @@ def write(made: Sequence[Call], path: Path) -> torch.nn.Module:
     return model.eval()
 
 
-def places_of(made: Sequence[Call]) -> Places:
+def places_of(made: Sequence[Call]) -> list[Place]:
     """Return where calls are in the database."""
-    return [(call.case.name, call.case.dtype, call.place) for call in made]
+    return [
+        (call.case.name, call.case.dtype, call.place, call.dynamic and astuple(call.dynamic))
+        for call in made
+    ]
+
+
+def dims_of(made: Sequence[Call]) -> dict[str, Dynamic]:
+    """Return the dynamic dims of calls by name."""
+    return {f"n{number}": call.dynamic for number, call in enumerate(made) if call.dynamic}
+
+
+def sizes_of(made: Sequence[Call], seed: int) -> dict[str, int]:
+    """Return sizes of the dynamic dims, others with another seed."""
+    return {
+        name: dynamic.size(seed + number)
+        for number, (name, dynamic) in enumerate(dims_of(made).items())
+    }
+
+
+def shapes_of(made: Sequence[Call]) -> dict[str, list[int | str]]:
+    """Return the shapes of the inputs, with the names of dynamic dims."""
+    shapes = []
+    for number, call in enumerate(made):
+        for place, tensor in enumerate(call.tensors):
+            axes = call.dynamic.axes if call.dynamic else ()
+            shapes.append(
+                [
+                    f"n{number}" if (place, axis) in axes else size
+                    for axis, size in enumerate(tensor.shape)
+                ]
+            )
+    return {f"x{number}": shape for number, shape in enumerate(shapes)}
 
 
 def _renumbered(call: Call, first: int) -> str:
@@ -71,41 +115,52 @@ def _renumbered(call: Call, first: int) -> str:
     return re.sub(r"\bx(\d+)\b", lambda found: f"x{first + int(found[1])}", call.text)
 
 
-def feed(made: Sequence[Call]) -> dict[str, torch.Tensor]:
-    """Return the tensors of calls by the name of the input."""
-    tensors = [tensor for call in made for tensor in call.tensors]
-    return {f"x{number}": tensor for number, tensor in enumerate(tensors)}
+def feed(made: Sequence[Call], sizes: Mapping[str, int] | None = None) -> dict[str, torch.Tensor]:
+    """Return the tensors of calls by the name of the input, in their own sizes without others."""
+    tensors: list[torch.Tensor] = []
+    for number, call in enumerate(made):
+        size = (sizes or {}).get(f"n{number}")
+        own = call.dynamic is not None and size is not None
+        tensors += call.dynamic.resized(call.tensors, size) if own else call.tensors
+    # A model may write into its inputs.
+    return {f"x{number}": tensor.clone() for number, tensor in enumerate(tensors)}
 
 
-def drawn(places: Places, seed: int) -> dict[str, torch.Tensor]:
-    """Return the inputs of these calls, drawn anew; those of seed 0 where shapes are drawn, too."""
+def drawn(places: Sequence[Place], sizes: Mapping[str, int], seed: int) -> dict[str, torch.Tensor]:
+    """Return the inputs of these calls, drawn anew."""
     from operators.entries import calls
 
-    cases = dict.fromkeys(Case(name, dtype) for name, dtype, _ in places)
-    first = {(case, call.place): call for case in cases for call in calls(case, 0)}
-    made = {(case, call.place): call for case in cases for call in calls(case, seed)}
-    return feed([_same_shapes(first[key], made.get(key)) for key in map(_key, places)])
+    found = []
+    for name, dtype, place, dynamic in places:
+        first = next(call for call in calls(Case(name, dtype), 0) if call.place == place)
+        call = replace(first, dynamic=Dynamic(*dynamic) if dynamic else None)
+        found.append(redrawn(call, seed))
+    return feed(found, sizes)
 
 
-def _key(place: tuple[str, str, int]) -> tuple[Case, int]:
-    return Case(*place[:2]), place[2]
+def redrawn(call: Call, seed: int) -> Call:
+    """Return a call, drawn with a seed; as it was drawn with seed 0 where shapes are drawn, too."""
+    from operators.entries import calls
+
+    own = Case(call.case.name, call.case.dtype)
+    made = next((made for made in calls(own, seed) if made.place == call.place), None)
+    shapes = [(tensor.shape, tensor.dtype) for tensor in call.tensors]
+    if made is None or [(tensor.shape, tensor.dtype) for tensor in made.tensors] != shapes:
+        return call
+    return replace(call, tensors=made.tensors)
 
 
-def _same_shapes(first: Call, other: Call | None) -> Call:
-    shapes = [(tensor.shape, tensor.dtype) for tensor in first.tensors]
-    if other is None or [(tensor.shape, tensor.dtype) for tensor in other.tensors] != shapes:
-        return first
-    return other
-
-
-def manifest(
-    inputs: Mapping[str, torch.Tensor], directory: Path, exporter: Exporter
-) -> dict[str, Any]:
-    """Return the resource for the model in `directory/code/model.py`, of static shapes."""
+def manifest(made: Sequence[Call], directory: Path, exporter: Exporter) -> dict[str, Any]:
+    """Return the resource for the model in `directory/code/model.py`."""
+    shapes = shapes_of(made)
     declared = [
-        {"name": name, "shape": list(tensor.shape), "dtype": str(tensor.dtype)[6:]}
-        for name, tensor in inputs.items()
+        {"name": name, "shape": shapes[name], "dtype": str(tensor.dtype)[6:]}
+        for name, tensor in feed(made).items()
     ]
+    dims = {
+        name: {"min": dynamic.smallest, "max": dynamic.largest}
+        for name, dynamic in dims_of(made).items()
+    }
     return {
         "apiVersion": "modelexport.dev/v1alpha1",
         "kind": "ModelExport",
@@ -117,6 +172,7 @@ def manifest(
                 "code": {"uri": f"file://{directory / 'code'}/"},
             },
             "inputs": declared,
+            "dims": dims,
             "export": {"exporter": exporter.value},
             "verification": {"provider": "CPU", "benchmark": False, "sampler": "model:draw"},
             "destination": {"uri": f"file://{directory / 'out'}/"},

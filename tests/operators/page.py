@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from operators.bench import Outcome, Result
+from operators.bench import Result
 from operators.known import WHY
+from operators.usable import Outcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
 _HEAD = """\
@@ -28,7 +29,9 @@ return no tensor, none with an element, or NaN alone.
 
 `make operators` writes this page; an interrupted run continues.
 """
-_UNUSABLE = frozenset({Outcome.RANDOM, Outcome.NO_TENSOR, Outcome.NO_EAGER, Outcome.NO_ELEMENTS})
+_UNUSABLE = frozenset(
+    {Outcome.RANDOM, Outcome.NO_TENSOR, Outcome.NO_EAGER, Outcome.NO_ELEMENTS, Outcome.NO_DIM}
+)
 
 
 def render(results: Sequence[Result], samples: int) -> str:
@@ -49,7 +52,7 @@ def _totals(results: Sequence[Result]) -> Iterator[str]:
     names = ("torch", "onnx", "onnxscript", "onnxruntime", "numpy")
     versions = ", ".join(f"{name} {import_module(name).__version__}" for name in names)
     operators = {name: worst(found) for name, found in _by_name(results).items()}
-    dtypes = ", ".join(sorted({result.case.dtype for result in results}))
+    dtypes = ", ".join(sorted({result.case.form for result in results}))
     yield f"{len(operators)} operators in {dtypes}, {len(results)} calls; {versions}."
     yield ""
     yield "| outcome | operators | calls | calls with bare `torch.onnx.export` |"
@@ -91,7 +94,7 @@ def _reasons(results: Sequence[Result]) -> str:
         if result.outcome is not Outcome.RIGHT:
             reason = result.why.partition(":")[0]
             why = reason if result.outcome is Outcome.REFUSED else "wrong"
-            counts[why, result.case.dtype] += 1
+            counts[why, result.case.form] += 1
     by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for (why, dtype), count in counts.items():
         by_reason[why].append(f"{dtype} {count}")

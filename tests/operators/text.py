@@ -45,7 +45,7 @@ def _of_float(value: float) -> str:
 
 _TEXTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     (float, _of_float),
-    ((type(None), bool, int, str), repr),
+    ((type(None), bool, int, str, complex), repr),
     (type(Ellipsis), lambda _: "..."),
     ((torch.dtype, torch.memory_format), str),
     (torch.device, lambda device: f"torch.device({str(device)!r})"),
@@ -54,8 +54,11 @@ _TEXTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
 
 
 def _input(value: torch.Tensor, tensors: list[torch.Tensor]) -> str:
-    if value.layout is not torch.strided or value.is_complex() or value.is_quantized:
+    if value.layout is not torch.strided or value.is_quantized:
         raise CannotBeWrittenError(f"{value.layout} {value.dtype}")
+    if value.is_complex():
+        parts = torch.view_as_real(value.resolve_conj())
+        return f"torch.complex({_input(parts[..., 0], tensors)}, {_input(parts[..., 1], tensors)})"
     tensors.append(value.detach().resolve_conj().resolve_neg().contiguous().clone())
     return f"x{len(tensors) - 1}"
 
