@@ -77,7 +77,12 @@ def write(made: Sequence[Call], path: Path) -> torch.nn.Module:
 def places_of(made: Sequence[Call]) -> list[Place]:
     """Return where calls are in the database."""
     return [
-        (call.case.name, call.case.dtype, call.place, call.dynamic and astuple(call.dynamic))
+        (
+            call.case.name,
+            call.case.dtype,
+            call.place,
+            astuple(call.dynamic) if call.dynamic else None,
+        )
         for call in made
     ]
 
@@ -120,8 +125,10 @@ def feed(made: Sequence[Call], sizes: Mapping[str, int] | None = None) -> dict[s
     tensors: list[torch.Tensor] = []
     for number, call in enumerate(made):
         size = (sizes or {}).get(f"n{number}")
-        own = call.dynamic is not None and size is not None
-        tensors += call.dynamic.resized(call.tensors, size) if own else call.tensors
+        if call.dynamic is None or size is None:
+            tensors += call.tensors
+        else:
+            tensors += call.dynamic.resized(call.tensors, size)
     # A model may write into its inputs.
     return {f"x{number}": tensor.clone() for number, tensor in enumerate(tensors)}
 

@@ -39,26 +39,44 @@ def outcomes(entry: dict[str, object]) -> set[str]:
 @pytest.mark.timeout(600)
 def test_operators_are_right_in_the_pipeline(tmp_path: Path) -> None:
     names = ("logaddexp", "bernoulli", "max.reduction_no_dim")
-    status, entries, output = swept(tmp_path, "--only", *names, "--dtypes", "float32")
+    static = ("--dtypes", "float32", "--no-dynamic")
+    status, entries, output = swept(tmp_path, "--only", *names, *static)
     assert status == 0, output
     assert {str(entry["name"]): outcomes(entry) for entry in entries} == {
         "bernoulli": {"no elements", "random"},
         "logaddexp": {"no elements", "right"},
         "max.reduction_no_dim": {"right"},
     }
-    again, entries_again, output = swept(
-        tmp_path, "--only", "bernoulli", "logaddexp", "--dtypes", "float32"
-    )
+    again, entries_again, output = swept(tmp_path, "--only", "bernoulli", "logaddexp", *static)
     assert (again, entries_again) == (0, entries), "an interrupted run continues"
     assert " s\n" not in output, "nothing runs again"
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        # Takes and returns complex numbers: two inputs, and the parts of the answer.
+        ("mul", ("--dtypes", "complex64")),
+        # Takes real numbers and returns complex ones.
+        ("complex", ("--dtypes", "float32", "--no-dynamic")),
+        # The index has values up to the size: the sizes are 5, 6 and 7.
+        ("gather", ("--dtypes", "float32", "--dynamic")),
+    ],
+)
+def test_a_form_of_calls_is_right(tmp_path: Path, name: str, form: tuple[str, ...]) -> None:
+    status, (entry,), output = swept(tmp_path, "--only", name, *form, "--samples", "3")
+    assert status == 0, output
+    assert "right" in outcomes(entry)
+    assert outcomes(entry) <= {"right", "no dim", "no elements"}
 
 
 def test_values_are_drawn_anew_with_each_seed() -> None:
     script = """
 from operators.module import drawn
 
-places = [("add", "float32", 1), ("nn.functional.max_unpool2d.grad", "float32", 3)]
-first, again, other = (drawn(places, seed) for seed in (1, 1, 2))
+places = [("add", "float32", 1, None), ("nn.functional.max_unpool2d.grad", "float32", 3, None)]
+first, again, other = (drawn(places, {}, seed) for seed in (1, 1, 2))
 assert all(first[name].equal(again[name]) for name in first)
 assert not first["x0"].equal(other["x0"])
 assert [x.shape for x in first.values()] == [x.shape for x in other.values()]
