@@ -52,6 +52,11 @@ def _short_spectrum(x: Tensor) -> Tensor:
     return torch.view_as_real(torch.stft(x, 400, 160, return_complex=True))
 
 
+def _polar(spectrum: Tensor) -> Tensor:
+    """Return the sizes and the phases: those of negative numbers are pi or -pi."""
+    return torch.stack([spectrum.abs(), spectrum.angle()])
+
+
 def _conv(dims: int) -> Function:
     convolve = getattr(F, f"conv{dims}d")
 
@@ -114,17 +119,17 @@ _OF_ROWS: dict[str, Function] = {
     "corrcoef": torch.corrcoef,
     "fill_diagonal_": lambda x: x.clone().fill_diagonal_(3.0),
     "gaussian_nll_loss": lambda x: F.gaussian_nll_loss(x, 2 * x, x.abs() + 0.1),
-    "fft_fft": lambda x: torch.fft.fft(x, n=8, dim=0),
+    "fft_fft": lambda x: _polar(torch.fft.fft(x, n=8, dim=0)),
     "fft_ifft": lambda x: torch.fft.ifft(x, n=8, dim=0),
-    "fft_rfft": lambda x: torch.fft.rfft(x, n=8, dim=0),
+    "fft_rfft": lambda x: _polar(torch.fft.rfft(x, n=8, dim=0)),
     "fft_irfft": lambda x: torch.fft.irfft(x, n=8, dim=0),
     "fft_hfft": lambda x: torch.fft.hfft(x, n=8, dim=0),
-    "fft_fft2": lambda x: torch.fft.fft2(x, s=(8, 4)),
-    "fft_fftn": lambda x: torch.fft.fftn(x, s=(x.shape[0] + 2, -1)),
+    "fft_fft2": lambda x: _polar(torch.fft.fft2(x, s=(8, 4))),
+    "fft_fftn": lambda x: _polar(torch.fft.fftn(x, s=(x.shape[0] + 2, -1))),
     "fft_ifft2": lambda x: torch.fft.ifft2(x, s=(8, -1), norm="ortho"),
     "fft_ifftn": lambda x: torch.fft.ifftn(x, (8, 4)),
-    "fft_rfft2": lambda x: torch.fft.rfft2(x, s=(8, 4)),
-    "fft_rfftn": lambda x: torch.fft.rfftn(x, s=(8,), dim=(0,), norm="forward"),
+    "fft_rfft2": lambda x: _polar(torch.fft.rfft2(x, s=(8, 4))),
+    "fft_rfftn": lambda x: _polar(torch.fft.rfftn(x, s=(8,), dim=(0,), norm="forward")),
     "fft_irfft2": lambda x: torch.fft.irfft2(torch.fft.rfft2(x), s=x.shape),
     "fft_irfftn": lambda x: torch.fft.irfftn(torch.fft.rfftn(x, norm="ortho"), norm="ortho"),
 }

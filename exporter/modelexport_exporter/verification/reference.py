@@ -35,8 +35,8 @@ from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     PerturbedArithmeticUnavailable,
     in_float64,
     raising_unavailable,
-    with_random_rounding,
 )
+from modelexport_exporter.verification.numerics.random_rounding import with_random_rounding
 from modelexport_exporter.verification.numerics.stable_rankings import StableRankings
 from modelexport_exporter.verification.seeking.nan_tests import tests_for_nan
 from modelexport_exporter.verification.seeking.value_reads import ValueReads

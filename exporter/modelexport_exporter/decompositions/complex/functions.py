@@ -37,6 +37,12 @@ def log(x: Tensor) -> Tensor:
     return join(torch.log(_size(x)), torch.atan2(*reversed(halves(x))))
 
 
+@FORMS.form_of("aten::angle")
+def angle(x: Tensor) -> Tensor:
+    """Return the phase; of a negative number with the imaginary part 0 or -0, pi or -pi."""
+    return torch.atan2(*reversed(halves(x)))
+
+
 def _size(x: Tensor) -> Tensor:
     """Return |x| without overflow: the larger part times a root of at most 2."""
     a, b = (part.abs() for part in halves(x))

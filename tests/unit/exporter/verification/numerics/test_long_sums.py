@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from modelexport_exporter.verification.numerics.perturbed_arithmetic import with_random_rounding
+from modelexport_exporter.verification.numerics.random_rounding import with_random_rounding
 
 
 def moved(call: Callable[[], Tensor]) -> Tensor:

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     PerturbedArithmeticUnavailable,
     in_float64,
-    with_random_rounding,
 )
+from modelexport_exporter.verification.numerics.random_rounding import with_random_rounding
 
 
 class Cache(nn.Module):

@@ -9,7 +9,7 @@ import pytest
 import torch
 from onnx import helper
 
-from modelexport_exporter.verification.numerics.perturbed_arithmetic import with_random_rounding
+from modelexport_exporter.verification.numerics.random_rounding import with_random_rounding
 
 MODES = {"linear": "bilinear", "cubic": "bicubic"}
 

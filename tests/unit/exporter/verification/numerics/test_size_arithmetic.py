@@ -8,10 +8,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
-    in_float64,
-    with_random_rounding,
-)
+from modelexport_exporter.verification.numerics.perturbed_arithmetic import in_float64
+from modelexport_exporter.verification.numerics.random_rounding import with_random_rounding
 
 BIAS = torch.arange(16, dtype=torch.float32) ** 2
 Model = Callable[[torch.Tensor], torch.Tensor]
