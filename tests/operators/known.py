@@ -11,9 +11,12 @@ WHY: Mapping[str, str] = {
     **dict.fromkeys(("linalg.eigh", "linalg.svd", "svd", "svd_lowrank", "pca_lowrank"), _SIGNS),
     **dict.fromkeys(("linalg.ldl_factor", "linalg.ldl_factor_ex", "linalg.ldl_solve"), _PIVOTS),
     **dict.fromkeys(("linalg.qr", "qr", "geqrf", "linalg.householder_product"), _COLUMNS),
+    "chalf": "returns complex numbers of half precision",
     "hash_tensor": "reads the bits of numbers, which ONNX cannot",
     "linalg.pinv.singular": "without full rank, up to 16 rows only",
+    "mode": "which of equal numbers is returned depends on a sort that is not stable",
     "nn.functional.ctc_loss": "a loss of training",
+    "nn.functional.grid_sample": "onnxruntime has no cubic interpolation of volumes",
     "resize_as_": "changes the size of an input",
 }
 """By the entry's name."""

@@ -158,7 +158,8 @@ class File:
 
     def _sizes(self) -> dict[str, int]:
         """Return the maximal bytes of each tensor, from one run that returns only shapes."""
-        names = [name for name in self._computed() if name not in _list_non_tensors(self.model)]
+        others = _list_non_tensors(self.model)
+        names = [name for name in self._computed() if name not in others]
         model = self._with_outputs(f"{_SHAPE_OF}{name}" for name in names)
         model.graph.node.extend(
             onnx.helper.make_node("Shape", [name], [f"{_SHAPE_OF}{name}"]) for name in names

@@ -7,6 +7,7 @@ onnxruntime returns as -0 where the length is no power of two.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import torch
@@ -14,7 +15,7 @@ from torch import Tensor
 
 
 def with_real_bins(spectrum: Tensor, lengths: Mapping[int, int], zero: float) -> Tensor:
-    """Return a complex spectrum whose imaginary part is `zero` where it has to be one.
+    """Return a complex spectrum whose imaginary part is `zero`, 0.0 or -0.0, where it is real.
 
     `lengths`: of the transform, by dim of the spectrum. With several dims, a frequency is real
     that is so in each.
@@ -30,4 +31,7 @@ def with_real_bins(spectrum: Tensor, lengths: Mapping[int, int], zero: float) ->
     # Not `.imag`: of a conjugated tensor it is a view whose bit says that it is negated.
     real, imaginary = torch.view_as_real(spectrum.resolve_conj()).unbind(-1)
     real = torch.where(real == 0, 0.0, real)
-    return torch.complex(real, torch.where(real_bins, zero, imaginary))
+    if math.copysign(1.0, zero) > 0:
+        return torch.complex(real, torch.where(real_bins, 0.0, imaginary))
+    # Negated twice: onnxscript makes one constant of 0.0 and -0.0, which are equal.
+    return torch.complex(real, -torch.where(real_bins, 0.0, -imaginary))

@@ -178,6 +178,7 @@ _transform("fft_ifft", torch.fft.ifft, lambda n: n, zero=-0.0)
 _transform("fft_rfft", torch.fft.rfft, lambda n: n, zero=0.0)
 _transform("fft_irfft", torch.fft.irfft, lambda n: n // 2 + 1, _inverse_of_half)
 _transform("fft_hfft", torch.fft.hfft, lambda n: n // 2 + 1)
+_transform("fft_ihfft", torch.fft.ihfft, lambda n: n, zero=-0.0)
 
 _FULL = (torch.fft.fft2, torch.fft.fftn)
 _transforms("fft_fft", _FULL, torch.fft.fft, torch.fft.fft, last_at_first=False, zero=0.0)
@@ -187,6 +188,10 @@ _REAL = (torch.fft.rfft2, torch.fft.rfftn)
 _transforms("fft_rfft", _REAL, torch.fft.rfft, torch.fft.fft, last_at_first=True, zero=0.0)
 _TO_REAL = (torch.fft.irfft2, torch.fft.irfftn)
 _transforms("fft_irfft", _TO_REAL, torch.fft.irfft, torch.fft.ifft, last_at_first=False)
+_OF_HALF = (torch.fft.hfft2, torch.fft.hfftn)
+_transforms("fft_hfft", _OF_HALF, torch.fft.hfft, torch.fft.fft, last_at_first=False)
+_TO_HALF = (torch.fft.ihfft2, torch.fft.ihfftn)
+_transforms("fft_ihfft", _TO_HALF, torch.fft.ihfft, torch.fft.ifft, last_at_first=True)
 
 
 @CALLS.replaces("stft", torch.stft, Tensor.stft)

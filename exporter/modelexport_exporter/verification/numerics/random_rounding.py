@@ -38,7 +38,8 @@ from modelexport_exporter.verification.numerics.size_arithmetic import SizeArith
 SUMMING = frozenset(
     {
         *("mm", "addmm", "bmm", "baddbmm", "addmv", "mv", "dot", "matmul", "linear"),
-        *("convolution", "_convolution", "sum", "mean", "cumsum"),
+        *("convolution", "_convolution", "sum", "mean", "cumsum", "trace", "nansum", "vdot"),
+        *("addr", "addcmul", "addcdiv", "lerp"),
         *("native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training"),
         *("_batch_norm_with_update", "_batch_norm_no_update", "cudnn_batch_norm"),
         *("native_layer_norm", "native_group_norm", "_fused_rms_norm"),
