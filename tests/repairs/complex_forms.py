@@ -102,7 +102,7 @@ SHAPES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("aten::div.Scalar", (Z, 2), {}),
 ]
 OF_ONE = ("exp", "sqrt", "rsqrt", "sin", "cos", "sinh", "cosh", "tanh", "sigmoid")
-WHOLE_LINE = ("log", "sgn", "isnan")
+WHOLE_LINE = ("log", "angle", "sgn", "isnan")
 
 
 def _calls() -> dict[str, list[Call]]:
