@@ -11,6 +11,7 @@ as in single, up to a length of 1,024 (2.7 times as long at 4,096):
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -119,7 +120,8 @@ def _transforms(
     """
     of_two, of_any = functions
 
-    def compute(x: Tensor, s: Sizes, dim: Sizes, norm: str | None) -> Result:
+    def compute(x: Tensor, s: int | Sizes, dim: int | Sizes, norm: str | None) -> Result:
+        s, dim = _several(s), _several(dim)
         dims = _dims_of(x, s, dim)
         if not dims:
             return NotImplemented
@@ -155,6 +157,11 @@ def _transforms(
     @CALLS.replaces(f"{name}n", of_any)
     def of_dims(x: Tensor, s: Sizes = None, dim: Sizes = None, norm: str | None = None) -> Result:
         return compute(x, s, dim, norm)
+
+
+def _several(sizes: int | Sizes) -> Sizes:
+    """Return a list of one for a number: torch takes both."""
+    return sizes if sizes is None or isinstance(sizes, (list, tuple)) else [cast("int", sizes)]
 
 
 def _dims_of(x: Tensor, s: Sizes, dim: Sizes) -> list[int]:
