@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from fuzz.mode import Mode
 from fuzz.rankings import other_order
+from fuzz.spectra import TRANSFORM, moved_spectrum
 
 _BITS = {torch.float16: torch.int16, torch.float32: torch.int32, torch.float64: torch.int64}
 _SHORT = {torch.float16: 0, torch.float32: 0x3F, torch.float64: 0xFFFF}
@@ -73,6 +74,8 @@ class OtherRounding(Mode):  # type: ignore[no-untyped-call]
         given = given if _has(name, _ADDING) else args
         written = given[0].clone() if given and _is_float(given[0]) else None
         answer = func(*given, **kwargs)
+        if name.startswith(TRANSFORM):
+            return moved_spectrum(answer, args[1], self._generator)
         known = [leaf for leaf in tree_flatten(given)[0] if _is_float(leaf)]
         if written is not None and answer is given[0]:  # in place
             known = [written, *known[1:]]
