@@ -144,7 +144,7 @@ chaos: setup ## Kill, cut and attack (PART of the suite, COUNT cases, SEED); wri
 		$(if $(COUNT),--count $(COUNT)) --seed $(or $(SEED),0); \
 	held=$$?; PYTHONPATH=tests $(BIN)/python -m chaos --page; exit $$held
 
-operators: setup ## Export every sample of torch's database of operators; write docs/operators.md (3 hours)
+operators: setup ## Export every sample of torch's database of operators; write docs/operators*.md (6 hours)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m operators --page
 
 release: setup ## Build dist/ of HEAD, or PARTS (wheels chart images sbom notices), images on BASE; check it

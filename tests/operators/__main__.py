@@ -12,8 +12,8 @@ import torch
 from modelexport_exporter.isolation.server import start_server
 from operators.entries import MOST_SAMPLES, cases
 from operators.journal import run_cases
-from operators.page import PAGE, render
-from operators.usable import Outcome
+from operators.page import write_pages
+from operators.results import Outcome
 
 JOURNAL = Path("build/operators.jsonl")
 
@@ -33,7 +33,7 @@ def main() -> int:
     )
     parser.add_argument("--part", default="1/1", help="2/5: the second of every five cases")
     parser.add_argument("--journal", type=Path, default=JOURNAL)
-    parser.add_argument("--page", action="store_true", help="write docs/operators.md")
+    parser.add_argument("--page", action="store_true", help="write docs/operators*.md")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     start_server(["warm_workers", "operators.entries"])
@@ -47,7 +47,7 @@ def main() -> int:
     results = run_cases(wanted[part - 1 :: parts], arguments.journal, arguments.samples)
     print(dict(Counter(result.outcome.value for result in results)))
     if arguments.page:
-        PAGE.write_text(render(results, arguments.samples))
+        write_pages(results, arguments.samples)
     return int(any(result.outcome is Outcome.WRONG for result in results))
 
 

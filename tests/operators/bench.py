@@ -6,7 +6,6 @@ import io
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,8 +18,9 @@ from modelexport_api.spec import Exporter
 from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
 from operators import module as modules
-from operators.entries import Call, Case, calls, spread
-from operators.usable import Outcome, examine
+from operators.entries import Call, calls, spread
+from operators.results import Case, Outcome, Result
+from operators.usable import examine
 
 TOGETHER = 24
 """Calls that one file makes; where it is not right, each has a file of its own."""
@@ -30,17 +30,6 @@ SEEDS = range(10_001, 10_005)
 """Of the inputs that judge a file: the verification draws others."""
 SEEN = range(4)
 """Of inputs for which eager, too, is asked whether a dim can have several sizes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How a call ended: with the product, and with bare `torch.onnx.export`."""
-
-    case: Case
-    place: int
-    outcome: Outcome
-    why: str
-    bare: Outcome
 
 
 def check(cases: Sequence[Case], samples: int) -> Iterator[Result]:

@@ -16,6 +16,7 @@ import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
 from operators.growing import Dynamic
+from operators.results import Case
 from operators.text import CannotBeWrittenError, name_of, text_of
 
 MOST_ELEMENTS = 50_000
@@ -36,24 +37,6 @@ DTYPES = (
     torch.bool,
     torch.complex64,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """An entry in a dtype."""
-
-    name: str
-    dtype: str
-    dynamic: bool = False
-    """With a dim of several sizes."""
-
-    @property
-    def form(self) -> str:
-        """The dtype, and whether a dim is dynamic."""
-        return f"{self.dtype} dynamic" if self.dynamic else self.dtype
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.form}"
 
 
 def spread(found: Sequence[Found], most: int) -> Sequence[Found]:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from operators.bench import Result, check
-from operators.entries import Case, spread
-from operators.usable import Outcome
+from operators.bench import check
+from operators.entries import spread
+from operators.results import Case, Outcome, Result
 
 TOGETHER = 8
 """Cases that are written into the journal together."""

@@ -12,8 +12,9 @@ from typing import Any
 import torch
 
 from modelexport_api.spec import Exporter
-from operators.entries import Call, Case
+from operators.entries import Call
 from operators.growing import Dynamic
+from operators.results import Case
 from operators.text import OTHER
 
 _REAL = """\

@@ -1,4 +1,4 @@
-"""docs/operators.md: a row for each operator, written from a run."""
+"""docs/operators.md: a row for each operator in float32; a page beside it for each other form."""
 
 from __future__ import annotations
 
@@ -7,38 +7,61 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from operators.bench import Result
 from operators.known import WHY
-from operators.usable import Outcome
+from operators.results import Outcome, Result
 
 PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
+FIRST = "float32"
+"""The form that docs/operators.md is about."""
 _HEAD = """\
-# torch's own operators
+# torch's own operators{title}
 
 torch ships a database of its operators with sample inputs (`op_db`). Up to {samples} samples of
-each entry in a dtype of real numbers, spread over all that it has, are calls in modules of static
-shapes that go through the whole pipeline, up to 24 in one file; where one is not right, each has a
-file of its own. The entry draws the values of the verification, and anew those that judge the
-published file in a plain onnxruntime session: integers exactly, floating-point numbers within 100
-times what eager itself is off. Bare `torch.onnx.export` gets the same calls.
+each entry in a dtype, spread over all that it has, are calls in modules that go through the whole
+pipeline, up to 24 in one file; where one is not right, each has a file of its own. The entry draws
+the values of the verification, and anew those that judge the published file in a plain onnxruntime
+session: integers exactly, floating-point numbers within 100 times what eager itself is off. Bare
+`torch.onnx.export` gets the same calls. Complex numbers are passed and returned as their parts.
+
+*Static*: every shape is fixed. *Dynamic*: a dim of the call's first tensor has two or three sizes
+that eager takes, with the other tensors' dims of that size if eager wants them to.
 
 *Right*: Verified, and agrees. *Refused*: nothing was published. *Wrong*: Verified, and differs. Not
-counted: calls without a tensor, with complex numbers, of more than 50,000 elements, those that
-draw random numbers or return memory as it is, those that eager itself refuses, and those that
-return no tensor, none with an element, or NaN alone.
+counted: calls without a tensor, of more than 50,000 elements, those that draw random numbers or
+return memory as it is, those that eager itself refuses, those that return no tensor, none with an
+element, or NaN alone, and dynamic calls of which no dim can have another size.
 
 `make operators` writes this page; an interrupted run continues.
-"""
+{others}"""
 _UNUSABLE = frozenset(
     {Outcome.RANDOM, Outcome.NO_TENSOR, Outcome.NO_EAGER, Outcome.NO_ELEMENTS, Outcome.NO_DIM}
 )
 
 
+def page_of(form: str) -> Path:
+    """Return the page of a form of calls: `float32`, `float32 dynamic`, `int64`."""
+    return PAGE if form == FIRST else PAGE.with_name(f"operators-{form.replace(' ', '-')}.md")
+
+
+def write_pages(results: Sequence[Result], samples: int) -> None:
+    """Write the page of each form of calls that was run; the first page links to the others."""
+    by_form: defaultdict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        by_form[result.case.form].append(result)
+    for form in sorted(by_form, key=lambda form: form == FIRST):
+        page_of(form).write_text(render(by_form[form], samples))
+
+
 def render(results: Sequence[Result], samples: int) -> str:
-    """Return the page on so many samples of each entry in a dtype."""
+    """Return the page on so many samples of each entry, all of one form."""
+    form = results[0].case.form
     counted = [result for result in results if result.outcome not in _UNUSABLE]
     lines = [
-        _HEAD.format(samples=samples),
+        _HEAD.format(
+            title="" if form == FIRST else f": {form}",
+            samples=samples,
+            others=_others() if form == FIRST else "",
+        ),
         *_totals(counted),
         "",
         *_operators(counted),
@@ -48,12 +71,19 @@ def render(results: Sequence[Result], samples: int) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _others() -> str:
+    """Return a line with links to the pages of other forms."""
+    pages = sorted(PAGE.parent.glob("operators-*.md"))
+    links = [f"[{page.stem.partition('-')[2].replace('-', ' ')}]({page.name})" for page in pages]
+    return f"\nThis page is about float32; others: {', '.join(links)}.\n" if links else ""
+
+
 def _totals(results: Sequence[Result]) -> Iterator[str]:
     names = ("torch", "onnx", "onnxscript", "onnxruntime", "numpy")
     versions = ", ".join(f"{name} {import_module(name).__version__}" for name in names)
     operators = {name: worst(found) for name, found in _by_name(results).items()}
-    dtypes = ", ".join(sorted({result.case.form for result in results}))
-    yield f"{len(operators)} operators in {dtypes}, {len(results)} calls; {versions}."
+    form = results[0].case.form if results else "no dtype"
+    yield f"{len(operators)} operators in {form}, {len(results)} calls; {versions}."
     yield ""
     yield "| outcome | operators | calls | calls with bare `torch.onnx.export` |"
     yield "|---|---|---|---|"
@@ -107,13 +137,15 @@ def _left_out(results: Sequence[Result]) -> Iterator[str]:
     by = _by_name(results)
     for outcome, text in (
         (Outcome.RANDOM, "Draws random numbers, or returns memory as it is"),
-        (Outcome.NO_TENSOR, "Returns no tensor of real numbers"),
+        (Outcome.NO_TENSOR, "Returns no tensor"),
         (Outcome.NO_EAGER, "Is refused by eager on a CPU"),
         (Outcome.NO_ELEMENTS, "Returns no elements, or NaN alone"),
+        (Outcome.NO_DIM, "Takes no other size"),
     ):
         names = [name for name, found in by.items() if all(one.outcome is outcome for one in found)]
-        yield f"{text}: {', '.join(f'`{name}`' for name in sorted(names))}."
-        yield ""
+        if names:
+            yield f"{text}: {', '.join(f'`{name}`' for name in sorted(names))}."
+            yield ""
 
 
 def _by_name(results: Iterable[Result]) -> Mapping[str, list[Result]]:

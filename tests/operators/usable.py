@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
@@ -15,29 +14,12 @@ import torch
 from operators import module as modules
 from operators.entries import Call
 from operators.growing import dynamic_dim
+from operators.results import Outcome
 
 UNINITIALISED = frozenset(
     {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
 )
 """Entries that return memory as it is."""
-
-
-class Outcome(StrEnum):
-    """How a call ends."""
-
-    RIGHT = "right"
-    REFUSED = "refused"
-    WRONG = "wrong"
-    RANDOM = "random"
-    """Eager draws random numbers, or returns memory as it is: nothing can be verified."""
-    NO_TENSOR = "no tensor"
-    """Eager returns something that is no tensor."""
-    NO_EAGER = "no eager"
-    """Eager itself raises an error on a CPU."""
-    NO_DIM = "no dim"
-    """No dim of the first tensor can have several sizes; of a case with a dynamic dim only."""
-    NO_ELEMENTS = "no elements"
-    """Eager returns tensors without elements, or of NaN alone: there is nothing to compare."""
 
 
 def examine(call: Call, seeds: Sequence[int]) -> Call | Outcome:
