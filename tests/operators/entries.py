@@ -22,7 +22,9 @@ from operators.text import CannotBeWrittenError, name_of, text_of
 MOST_ELEMENTS = 50_000
 """Elements of a sample's tensors."""
 MOST_SAMPLES = 48
-"""Of an entry in a dtype."""
+"""Of an entry in a dtype, spread over those that are drawn."""
+MOST_DRAWN = 256
+"""Of an entry: the first fifty may all be without an element (`unfold`)."""
 Found = TypeVar("Found")
 DTYPES = (
     torch.float32,
@@ -92,7 +94,7 @@ def draw(case: Case, seed: int) -> list[Any]:
     dtype, entry = getattr(torch, case.dtype), entries()[case.name]
     # Not by its own `sample_inputs`: that one sets the same seed before each sample.
     drawn = entry.sample_inputs_func(entry, "cpu", dtype, False)
-    return [sample for sample, _ in zip(drawn, range(MOST_SAMPLES), strict=False)]
+    return [sample for sample, _ in zip(drawn, range(MOST_DRAWN), strict=False)]
 
 
 @lru_cache(maxsize=256)

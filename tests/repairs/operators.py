@@ -334,7 +334,7 @@ CALLS: dict[str, list[Call]] = {
     **of("copysign.Scalar", call(X, -1.0)),
     **of("atan2", call(torch.tensor([0.0, -0.0, INF]), torch.tensor([-1.0, -0.0, INF]))),
     **of("angle", call(WITH_NAN)),
-    **of("logit", call(WITH_NAN, 0.1)),
+    **of("logit", call(WITH_NAN, 0.1), call(WITH_NAN, 0.6)),
     **of("heaviside", call(WITH_NAN, torch.tensor(0.5))),
     **of("hypot fmax fmin", call(X, X.flip(0))),
     **of("logaddexp", call(FAR, -FAR)),

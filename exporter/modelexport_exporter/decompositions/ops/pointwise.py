@@ -96,7 +96,11 @@ def angle(x: Tensor) -> Tensor:
 )
 def logit(x: Tensor, eps: float | None = None) -> Tensor:
     x = _as_float(x)
-    z = x if eps is None else x.clamp(eps, 1 - eps)
+    z = x
+    if eps is not None and eps <= 1 - eps:
+        z = x.clamp(eps, 1 - eps)
+    elif eps is not None:  # the lower end goes first, where a clamp ends with the upper one
+        z = torch.where(x < eps, eps, torch.where(x > 1 - eps, 1 - eps, x))
     return torch.log(z / (1 - z))
 
 
