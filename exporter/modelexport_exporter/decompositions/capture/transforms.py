@@ -50,15 +50,12 @@ def _transform(
         length = _length(function, x.shape[dim], n)
         opened = is_open(x.shape[dim]) or is_open(n)
         imaginary = None if x.is_complex() else zero
-        if opened or (x.dtype in _WIDE and not (imaginary is None and _is_exact(length))):
-            if n is not None and opened:
-                x = _resize(x, bins(n), dim)
-            call = compute if is_open(length) else function
-            spectrum = _narrowed(call(_widened(x), n, dim, norm), x)
-        elif imaginary is not None:
-            spectrum = function(x, n, dim, norm)
-        else:
+        if imaginary is None and not opened and (x.dtype not in _WIDE or _is_exact(length)):
             return NotImplemented
+        if n is not None and opened:
+            x = _resize(x, bins(n), dim)
+        call = compute if is_open(length) else function
+        spectrum = _narrowed(call(_widened(x), n, dim, norm), x)
         if imaginary is None:
             return spectrum
         return with_real_bins(spectrum, {dim: length}, imaginary)
@@ -134,16 +131,16 @@ def _transforms(
         lengths = {axis: _length(transform, x.shape[axis], n) for transform, axis, n in steps}
         opened = any(is_open(size) for size in (*lengths.values(), *(x.shape[d] for d in dims)))
         imaginary = None if x.is_complex() else zero
-        exact = imaginary is None and all(map(_is_exact, lengths.values()))
-        if opened or (x.dtype in _WIDE and not exact):
+        exact = x.dtype not in _WIDE or all(map(_is_exact, lengths.values()))
+        if imaginary is None and not opened and exact:
+            return NotImplemented
+        if opened or x.dtype in _WIDE:
             wide = _widened(x)
             for transform, axis, n in steps:
                 wide = _of_one_dim(transform, wide, n, axis, norm)
             spectrum = _narrowed(wide, x)
-        elif imaginary is not None:
-            spectrum = of_any(x, s, dim, norm)
         else:
-            return NotImplemented
+            spectrum = of_any(x, s, dim, norm)
         if imaginary is None:
             return spectrum
         return with_real_bins(spectrum, lengths, imaginary)

@@ -101,7 +101,7 @@ class _RoundAtRandom(AtenMode):
         In float32 and in place: the weights of a model are most of what such a run reads.
         """
         if not isinstance(value, torch.Tensor) or value.dtype not in WIDE:
-            return value
+            return widened(value)
         if value.is_complex():
             parts = torch.view_as_real(value.resolve_conj())
             return torch.view_as_complex(self._widen_and_move(parts).contiguous())
