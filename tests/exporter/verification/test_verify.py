@@ -41,6 +41,7 @@ from models.exporting import Damage, convert, describe, forget_user_code, silent
 def _one_test_is_one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Forget user code between tests, and let no busy machine leave samples out."""
     monkeypatch.setattr(one_verification, "TIME_BUDGET_SECONDS", 600.0)
+    monkeypatch.setattr(time_shares, "MORE_WITHIN_SECONDS", 600.0)
     monkeypatch.setattr(time_shares, "LIKELY_SIZES_SECONDS", -1.0)
     monkeypatch.setattr(time_shares, "EVERY_SIZE_SECONDS", -1.0)
     yield
