@@ -79,6 +79,9 @@ def read_artifact(
                 f"{path.name}: {problem}",
                 "Do not serve this file. Save the model again, external data next to it.",
             )
+        if error := checker_error(path):
+            message = f"the ONNX checker refuses {path.name}: {error}"
+            raise ExportFailure(Reason.ARTIFACT_INVALID, message)
         producer = _producer(model)
         facts = read_back(path)
         weights = _weight_inputs(task.spec, weight_keys(module), facts)
@@ -89,9 +92,6 @@ def read_artifact(
             *_opset_finding(spec, facts),
             *check_contract(_with_opset_of(spec, facts), facts),
         )
-        if error := checker_error(path):
-            message = f"the ONNX checker refuses {path.name}: {error}"
-            raise ExportFailure(Reason.ARTIFACT_INVALID, message)
     clock.report(Stage.CONTRACT, describe_contract(facts, findings), progress)
     return ConvertedModel(
         model_path=path,
