@@ -11,8 +11,8 @@ import pytest
 
 _LONGEST_FIRST = ("e2e", "cluster", "mutants", "seeds", "exporter", "browser", "bad_input", "unit")
 _ONE_PROCESS = ("e2e", "cluster")
-"""Directories of which one process runs all: there is one node at a time, and two images; a control
-plane that no test uses takes a seventh of a CPU until its process ends.
+"""Directories of which one process runs all: there is one node at a time, and two images; another
+control plane would take a seventh of a CPU.
 """
 _ONE_FILE = ("bad_input", "browser", "unit")
 """Directories whose files share what takes long to set up: a file is never split."""

@@ -1,6 +1,9 @@
 """Pytest fixtures over the bed. A level that cannot start here skips its tests and says why.
 
 With MODELEXPORT_CI=1 it fails them instead: in CI nothing that should run may silently not run.
+
+`control_plane` and `node_cluster` are fixtures of the packages that use them: they end with the
+package's last test, for an idle control plane takes a seventh of a CPU.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -49,8 +53,8 @@ def bucket(s3: S3Server) -> Iterator[str]:
     s3.delete_bucket(name)
 
 
-@pytest.fixture(scope="session")
-def control_plane() -> Iterator[ControlPlane]:
+@contextmanager
+def running_control_plane() -> Iterator[ControlPlane]:
     """etcd, API server and controller manager: objects are real, pods never run."""
     require("control-plane")
     with beds.control_plane_running() as plane:
@@ -73,8 +77,8 @@ def helm() -> Path:
     return golang.HELM.binary("helm")
 
 
-@pytest.fixture(scope="session")
-def node_cluster() -> Iterator[NodeCluster]:
+@contextmanager
+def running_node() -> Iterator[NodeCluster]:
     """A real single-node cluster with an S3 server (`.s3`) that its pods reach."""
     require("node")
     with beds.node_running() as cluster:
@@ -98,25 +102,8 @@ def node_bucket(node_cluster: NodeCluster) -> Iterator[str]:
     node_cluster.s3.delete_bucket(name)
 
 
-@pytest.fixture(scope="session")
-def base_image(node_cluster: NodeCluster) -> str:
-    """The name of a Debian image with Python, loaded on the node."""
-    return node_cluster.load_image(images.base_image())
-
-
-@pytest.fixture(scope="session")
-def operator_image(node_cluster: NodeCluster) -> str:
-    """The name of the project's operator image, built from this checkout and loaded on the node."""
-    return _load(node_cluster, "operator")
-
-
-@pytest.fixture(scope="session")
-def exporter_image(node_cluster: NodeCluster) -> str:
-    """The name of the exporter image without CUDA, built from this checkout and on the node."""
-    return _load(node_cluster, "exporter-cpu")
-
-
-def _load(cluster: NodeCluster, target: images.Target) -> str:
+def load_image(cluster: NodeCluster, target: images.Target) -> str:
+    """Build an image from this checkout and load it on the node; return its name."""
     reasons = preflight.image_obstacles(target, images.built(target), places.free_bytes())
     _refuse(f"image {target}", reasons)
     return cluster.load_image(images.build(target))

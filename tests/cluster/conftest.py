@@ -8,8 +8,16 @@ from pathlib import Path
 import pytest
 
 from bed.control_plane import ControlPlane
+from bed.fixtures import running_control_plane
 
 CRDS = Path(__file__).resolve().parents[2] / "crds"
+
+
+@pytest.fixture(scope="package")
+def control_plane() -> Iterator[ControlPlane]:
+    """The control plane of these tests."""
+    with running_control_plane() as plane:
+        yield plane
 
 
 @pytest.fixture(scope="module")

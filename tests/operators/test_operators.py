@@ -38,16 +38,15 @@ def outcomes(entry: dict[str, object]) -> set[str]:
 
 @pytest.mark.timeout(600)
 def test_operators_are_right_in_the_pipeline(tmp_path: Path) -> None:
-    names = ("logaddexp", "bernoulli", "max.reduction_no_dim")
+    names = ("complex", "bernoulli")
     static = ("--dtypes", "float32", "--no-dynamic")
     status, entries, output = swept(tmp_path, "--only", *names, *static)
     assert status == 0, output
     assert {str(entry["name"]): outcomes(entry) for entry in entries} == {
         "bernoulli": {"no elements", "random"},
-        "logaddexp": {"no elements", "right"},
-        "max.reduction_no_dim": {"right"},
+        "complex": {"no elements", "right"},
     }
-    again, entries_again, output = swept(tmp_path, "--only", "bernoulli", "logaddexp", *static)
+    again, entries_again, output = swept(tmp_path, "--only", *names, *static)
     assert (again, entries_again) == (0, entries), "an interrupted run continues"
     assert " s\n" not in output, "nothing runs again"
 
@@ -58,14 +57,12 @@ def test_operators_are_right_in_the_pipeline(tmp_path: Path) -> None:
     [
         # Takes and returns complex numbers: two inputs, and the parts of the answer.
         ("mul", ("--dtypes", "complex64")),
-        # Takes real numbers and returns complex ones.
-        ("complex", ("--dtypes", "float32", "--no-dynamic")),
         # The index has values up to the size: the sizes are 5, 6 and 7.
         ("gather", ("--dtypes", "float32", "--dynamic")),
     ],
 )
 def test_a_form_of_calls_is_right(tmp_path: Path, name: str, form: tuple[str, ...]) -> None:
-    status, (entry,), output = swept(tmp_path, "--only", name, *form, "--samples", "3")
+    status, (entry,), output = swept(tmp_path, "--only", name, *form, "--samples", "2")
     assert status == 0, output
     assert "right" in outcomes(entry)
     assert outcomes(entry) <= {"right", "no dim", "no elements"}

@@ -10,7 +10,7 @@ from bed.control_plane import ControlPlane
 from chaos.operator.place import Place
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def place(control_plane: ControlPlane) -> Iterator[Place]:
     with Place.on(control_plane) as made:
         yield made

@@ -15,12 +15,12 @@ from cluster.operator.replica import Operators, Replica, prepare
 from cluster.operator.world import World
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def operator_kubeconfig(control_plane: ControlPlane) -> Path:
     return prepare(control_plane)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def logs(control_plane: ControlPlane, operator_kubeconfig: Path) -> Iterator[LogServer]:
     server = LogServer(control_plane)
     yield server
@@ -34,7 +34,7 @@ def world(control_plane: ControlPlane, operator_kubeconfig: Path, namespace: str
     return World(control_plane, namespace)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def forker(control_plane: ControlPlane) -> Iterator[Forker]:
     started = Forker.start(control_plane.run.log_of("forker"))
     yield started

@@ -19,7 +19,7 @@ DONE = SUCCEEDED["PyTorchJob"]
 SOURCE = {"kind": "PyTorchJob"}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def kinds(control_plane: ControlPlane) -> None:
     install(control_plane, *(kind for name, kind in KINDS.items() if name != "Job"))
 
