@@ -286,3 +286,38 @@ class KeepsFirst(nn.Module):
         if self.first is None:
             self.first = x.mean(0)  # State
         return x - self.first
+
+
+CALLS = 0
+
+
+class CountsGlobally(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        global CALLS  # noqa: PLW0603
+        CALLS += 1  # State
+        return x * CALLS
+
+
+class KeepsAll(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen.append(x.mean())  # State
+        return x - torch.stack(self.seen).mean()
+
+
+class WritesHalf(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        both = torch.empty(x.shape[0], 8)
+        both[:, :4] = x
+        return both
+
+
+class WritesAll(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        both = torch.empty(x.shape[0], 8)
+        both[:, :4] = x
+        both[:, 4:] = 2 * x
+        return both

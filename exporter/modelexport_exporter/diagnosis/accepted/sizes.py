@@ -7,12 +7,13 @@ or largest size, a single size, multiples of a number, or dims that must be equa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from modelexport_api.spec import Dim
 from modelexport_exporter.core.dims import is_dynamic
 from modelexport_exporter.diagnosis.accepted.limits import Accepts, Limit, Sizes, spread
+from modelexport_exporter.diagnosis.accepted.starts import starts
 from modelexport_exporter.diagnosis.accepted.ties import ties
 
 _MOST_DIMS = 6
@@ -28,7 +29,7 @@ def limits_of_sizes(accepts: Accepts, dims: Mapping[str, Dim], refused: Sizes) -
     """
     dynamic = {name: dims[name] for name in refused if is_dynamic(dims[name])}
     names = list(dynamic)[:_MOST_DIMS]
-    accepted = next((sizes for sizes in _others(dynamic, refused) if accepts(sizes)), None)
+    accepted = next((sizes for sizes in starts(dynamic, refused) if accepts(sizes)), None)
     if accepted is None:
         return []
     alone = {name: _taken_alone(accepts, name, dynamic[name], accepted) for name in names}
@@ -37,20 +38,6 @@ def limits_of_sizes(accepts: Accepts, dims: Mapping[str, Dim], refused: Sizes) -
     in_ties = {name for tie in tied for name in tie.names}
     own = (_limit(name, alone[name]) for name in names if name not in in_ties)
     return [*(tie.limit for tie in tied), *(limit for limit in own if limit)]
-
-
-def _others(dims: Mapping[str, Dim], refused: Sizes) -> Iterator[Sizes]:
-    """Yield other sizes than those refused, from which the search may start."""
-    if not dims:
-        return
-    for name, dim in dims.items():
-        for size in spread(dim):
-            yield {**refused, name: size}
-    yield {**refused, **{name: dim.max for name, dim in dims.items()}}
-    low, high = max(dim.min for dim in dims.values()), min(dim.max for dim in dims.values())
-    for size in {high, (low + high) // 2, low}:
-        if low <= size <= high:
-            yield {**refused, **dict.fromkeys(dims, size)}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from modelexport_exporter.core.dims import describe_sizes
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.user_frame import is_users, last_line_of, shorten
 from modelexport_exporter.diagnosis.pitfalls.random_draws import Outputs, find_draws
+from modelexport_exporter.diagnosis.pitfalls.uninitialised import find_uninitialised
 from modelexport_exporter.diagnosis.tracing import Flattened, trace
 from modelexport_exporter.torch_internals import pytree
 from modelexport_exporter.torch_internals.torchscript_graph import TracerWarning
@@ -58,7 +60,7 @@ def running_pitfalls(
     except Exception:  # noqa: BLE001 - forward is the user's code
         return ()
     if not twice and not_deterministic:
-        twice = (_READS_SOMETHING_ELSE,)
+        twice = _of_something_else(copy.deepcopy(model), bound_inputs, code_dir)
     if twice:
         return twice  # a trace cannot agree with what does not agree with itself
     if not traced:
@@ -105,7 +107,15 @@ def _run_twice(
     draws = () if changed else tuple(find_draws(model, run, _agree, code_dir))
     yield from draws
     if not changed and not draws and not _agree(first, run()):
-        yield _READS_SOMETHING_ELSE
+        yield from _of_something_else(model, bound_inputs, code_dir)
+
+
+def _of_something_else(
+    model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
+) -> tuple[Pitfall, ...]:
+    example = bound_inputs.call.example(bound_inputs.sizes.captured)
+    unwritten = find_uninitialised(partial(_run, model), example, _agree, code_dir)
+    return tuple(unwritten) or (_READS_SOMETHING_ELSE,)
 
 
 def _written(model: torch.nn.Module, before: Mapping[str, torch.Tensor]) -> list[str]:

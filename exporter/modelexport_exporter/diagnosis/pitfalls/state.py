@@ -9,20 +9,32 @@ from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode
 from modelexport_exporter.diagnosis.pitfalls.names import Kind
 
+_OF_LISTS = frozenset({"append", "appendleft", "extend", "insert", "popleft"})
+
 
 def find(code: ForwardCode) -> Iterator[Pitfall]:
-    """Yield assignments to `self.x` and in-place methods on its tensors."""
+    """Yield assignments to `self.x` and to global names, and methods that change `self.x`."""
+    shared = {name for node in code.walk(ast.Global) for name in node.names}
     for node in code.walk((ast.Assign, ast.AugAssign, ast.AnnAssign)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
             name = _own_attribute(target, code.names.own)
             if name:
                 yield _pitfall(code, node, name)
+            elif isinstance(target, ast.Name) and target.id in shared:
+                yield _pitfall(code, node, target.id, f"the global {target.id}")
     for call in code.walk(ast.Call):
-        if isinstance(call.func, ast.Attribute) and _is_in_place(call.func.attr):
+        if isinstance(call.func, ast.Attribute) and _changes(code, call.func):
             name = _own_attribute(call.func.value, code.names.own)
-            if name and code.names.kind_of(call.func.value) is Kind.TENSOR:
+            if name:
                 yield _pitfall(code, call, name)
+
+
+def _changes(code: ForwardCode, method: ast.Attribute) -> bool:
+    """Return whether a method changes its tensor or its list."""
+    if _is_in_place(method.attr):
+        return code.names.kind_of(method.value) is Kind.TENSOR
+    return method.attr in _OF_LISTS
 
 
 def _own_attribute(node: ast.AST, own: str) -> str:
@@ -38,10 +50,10 @@ def _is_in_place(method: str) -> bool:
     return method.endswith("_") and not method.startswith("__") and method != "requires_grad_"
 
 
-def _pitfall(code: ForwardCode, node: ast.AST, name: str) -> Pitfall:
+def _pitfall(code: ForwardCode, node: ast.AST, name: str, owner: str = "the module") -> Pitfall:
     return Pitfall(
         PitfallKind.STATE,
-        f"`{code.text(node)}` changes the module while it runs: a file has no memory between runs",
+        f"`{code.text(node)}` changes {owner} while it runs: a file has no memory between runs",
         code.place(node),
         f"Take {name} as an input of forward and return its new value, or use a local variable.",
     )

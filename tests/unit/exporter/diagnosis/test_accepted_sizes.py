@@ -41,6 +41,21 @@ CASES = {
         {"h": 3, "w": 5},
         {"h": (1, 256), "w": (1, 256)},
     ),
+    "patches of an image": (
+        lambda s: s["h"] % 7 == s["w"] % 7 == 0,
+        {"b": 3, "h": 17, "w": 19},
+        {"b": (1, 4), "h": (7, 40), "w": (7, 40)},
+    ),
+    "one image": (
+        lambda s: s["h"] * s["w"] == 784,
+        {"b": 3, "h": 16, "w": 32},
+        {"b": (1, 4), "h": (16, 40), "w": (16, 40)},
+    ),
+    "one image of many": (
+        lambda s: s["h"] * s["w"] == 224 * 224,
+        {"b": 3, "h": 65, "w": 97},
+        {"b": (1, 4), "h": (32, 1000), "w": (200, 1000)},
+    ),
     "a product": (lambda s: s["k"] == s["m"], {"k": 5, "m": 7}, {"k": (1, 8), "m": (1, 8)}),
     "three equal": (
         lambda s: s["k"] == s["m"] == s["p"],
@@ -82,6 +97,9 @@ SAID = {
         "h from 32 on": "Set dims.h.min: 32.",
         "w from 33 on": "Set dims.w.min: 33.",
     },
+    "patches of an image": {"h a multiple of 7", "w a multiple of 7"},
+    "one image": {"h = 28 only", "w = 28 only"},
+    "one image of many": {"h = 224 only", "w = 224 only"},
     "a product": {"k and m equal": "Give k and m one name in inputs[].shape."},
     "three equal": {"k, m and p equal": "Give k, m and p one name in inputs[].shape."},
     "one less": {"m = k - 1"},

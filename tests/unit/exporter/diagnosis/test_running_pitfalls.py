@@ -115,6 +115,21 @@ def test_a_model_that_was_seen_to_differ_reads_something_else() -> None:
     assert "besides its inputs" in pitfall.message
 
 
+def test_memory_that_is_not_written_is_named() -> None:
+    spec, model = spec_for("pitfalls:any", inputs=ROWS), zoo.WritesHalf()
+    bound = bind_inputs(spec, model, CODE)
+    (pitfall,) = running_pitfalls(model, bound, CODE, not_deterministic=True)
+    assert pitfall.source == line_of("both = torch.empty(x.shape[0], 8)")
+    assert "does not write (torch.empty)" in pitfall.message
+
+
+@pytest.mark.parametrize("model", [zoo.WritesAll(), zoo.CountsGlobally()])
+def test_memory_that_is_written_is_not_to_blame(model: nn.Module) -> None:
+    bound = bind_inputs(spec_for("pitfalls:any", inputs=ROWS), model, CODE)
+    (pitfall,) = running_pitfalls(model, bound, CODE, not_deterministic=True)
+    assert "besides its inputs" in pitfall.message
+
+
 def test_a_model_that_remembers_differs_from_itself() -> None:
     pitfall, *_state = found(zoo.KeepsFirst())
     assert pitfall.kind is PitfallKind.NOT_DETERMINISTIC
