@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import traceback
+from collections.abc import Callable
 
 from modelexport_exporter.core import place
 from modelexport_exporter.core.foreign_messages import NO_GPU
@@ -11,33 +13,61 @@ from modelexport_exporter.core.user_frame import text_of
 
 _DEFECTS = (AttributeError, NameError, NotImplementedError, RecursionError)
 """They are raised whatever the inputs are."""
+_READ_BY_KEY = re.compile(r"""[\w)\]]\[\s*["']""")
 
 
 def way_out(error: BaseException, of_inputs: str) -> str:
     """Return a hint; `of_inputs`: the one for an error that other inputs may avoid."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return place.add_library(error.name)
-    if isinstance(error, OSError) and error.filename:
-        return (
-            "Read this file in the factory or in __init__, from a path next to __file__: the "
-            "export runs in another directory, and model.code brings what is beside the code."
-        )
-    if isinstance(error, KeyError) and _is_of_environment(error):
-        return (
-            "The export has no such environment variable. Take the value from model.kwargs of the "
-            "factory."
-        )
-    if isinstance(error, _DEFECTS):
-        return "Correct this line of the model: it fails whatever the inputs are."
-    if any(words in text_of(error) for words in NO_GPU):
-        return (
-            "Take the device from the inputs (device=x.device), without .cuda(): the export runs "
-            "on the CPU."
-        )
-    return of_inputs
+    return next((hint for holds, hint in _HINTS if holds(error)), of_inputs)
 
 
-def _is_of_environment(error: KeyError) -> bool:
+def _is_of_file(error: BaseException) -> bool:
+    return isinstance(error, OSError) and bool(error.filename)
+
+
+def _is_of_environment(error: BaseException) -> bool:
     """Return whether `os.environ[...]` raised it."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    return bool(frames) and frames[-1].f_globals.get("__name__") == os.__name__
+    of_os = bool(frames) and frames[-1].f_globals.get("__name__") == os.__name__
+    return of_os and isinstance(error, KeyError)
+
+
+def _is_of_key(error: BaseException) -> bool:
+    """Return whether a tensor was read as a dict: `batch["ids"]`."""
+    frames = traceback.extract_tb(error.__traceback__)
+    line = (frames[-1].line or "") if frames else ""
+    return isinstance(error, TypeError | IndexError) and bool(_READ_BY_KEY.search(line))
+
+
+def _is_of_gpu(error: BaseException) -> bool:
+    return any(words in text_of(error) for words in NO_GPU)
+
+
+_HINTS: tuple[tuple[Callable[[BaseException], bool], str], ...] = (
+    (
+        _is_of_file,
+        "Read this file in the factory or in __init__, from a path next to __file__: the export "
+        "runs in another directory, and model.code brings what is beside the code.",
+    ),
+    (
+        _is_of_environment,
+        "The export has no such environment variable. Take the value from model.kwargs of the "
+        "factory.",
+    ),
+    (
+        lambda error: isinstance(error, _DEFECTS),
+        "Correct this line of the model: it fails whatever the inputs are.",
+    ),
+    (
+        _is_of_key,
+        "Forward reads a declared input by a key. Name the inputs PARAMETER.KEY, as in batch.ids: "
+        "then forward gets a dict of them.",
+    ),
+    (
+        _is_of_gpu,
+        "Take the device from the inputs (device=x.device), without .cuda(): the export runs on "
+        "the CPU.",
+    ),
+)

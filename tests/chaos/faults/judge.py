@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from chaos.faults.cases import Case
 from chaos.faults.proxy import Proxy, passed_on
 from chaos.faults.rules import End
-from chaos.faults.runs import Bench
+from chaos.faults.runs import PATIENT_SECONDS, Bench
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 
@@ -99,7 +99,7 @@ def _judge_reader(bench: Bench, verdict: Verdict, expected: list[bytes | None]) 
 
 
 def _judge_next_run(bench: Bench, proxy: Proxy, verdict: Verdict, expected: bytes) -> None:
-    result, _ = bench.run(proxy.endpoint)
+    result, _ = bench.run(proxy.endpoint, PATIENT_SECONDS)
     if result.failure is not None:
         verdict.lost.append(f"the next run: {_words(result)}")
         return

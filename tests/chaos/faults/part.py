@@ -55,12 +55,13 @@ def run(count: int | None, seed: int) -> Iterable[Row]:
     """Apply `count` cases, or all; yield a row for each fault."""
     from chaos.faults.cases import all_cases
     from chaos.faults.judge import judge
+    from chaos.faults.runs import PATIENT_SECONDS
 
     with ready() as (bench, proxy):
         for number in range(2):
             bench.put_checkpoint(seed + number)
             proxy.seen.clear()
-            bench.run(proxy.endpoint)
+            bench.run(proxy.endpoint, PATIENT_SECONDS)
         cases = drawn(all_cases(proxy.seen, seed), count, seed)
         number = seed + 2
         for name, group in groupby(cases, key=lambda case: case.rule.name):

@@ -15,7 +15,7 @@ from chaos.faults.judge import judge
 from chaos.faults.operations import Operation, Request
 from chaos.faults.proxy import Proxy, proxying
 from chaos.faults.rules import RULES, End
-from chaos.faults.runs import Bench
+from chaos.faults.runs import PATIENT_SECONDS, Bench
 from modelexport_api.reasons import Reason
 
 pytestmark = pytest.mark.s3
@@ -58,7 +58,7 @@ def bench(s3: S3Server, bucket: str, proxy: Proxy, tmp_path: Path) -> Bench:
     for seed in range(2):
         expected = bench.put_checkpoint(seed)
         proxy.seen.clear()
-        result, _ = bench.run(proxy.endpoint)
+        result, _ = bench.run(proxy.endpoint, PATIENT_SECONDS)
         assert result.failure is None
         assert bench.published() == expected
         assert bench.left() == []

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 import pytest
+import torch
 
 from modelexport_exporter.call.raised_errors import way_out
 
@@ -23,6 +24,7 @@ def recurses() -> None:
         (lambda: [].missing, "whatever the inputs are"),  # type: ignore[attr-defined]
         (lambda: dict[str, int]()["a"], "Declare"),
         (lambda: __import__("a_library_that_nobody_has"), "a_library_that_nobody_has"),
+        (lambda: torch.ones(2)["ids"], "Name the inputs PARAMETER.KEY"),  # type: ignore[index]
         (lambda: 1 / 0, "Declare"),
     ],
 )
