@@ -93,6 +93,17 @@ OF_DECLARATIONS = [
         line="assert height", attempts=1,
     ),
     Case(
+        "Flattens", [tensor("x", "b", 1, "h", "w")], {**B, "h": (16, 40), "w": (16, 40)},
+        R.INPUTS_MISMATCH, ["h from 27 on and up to 28"], "dims.w.max: 28",
+        line="self.head(self.convolution", attempts=1,
+        mended={"dims": {"h": {"min": 27, "max": 28}, "w": {"min": 27, "max": 28}}},
+    ),
+    Case(
+        "Tiles", [tensor("x", "b", 2, "h", "w")], {**B, "h": (7, 40), "w": (7, 40)},
+        R.INPUTS_MISMATCH, ["h a multiple of 7", "w a multiple of 7"], "pad h",
+        line="return x.view(batch", attempts=1,
+    ),
+    Case(
         "Pixels", ROWS, B, R.INPUTS_MISMATCH, ["must not be negative", "x from 0 on"],
         "range: [0, 3]", line="raise ValueError",
         mended={"inputs": [tensor("x", "b", 4, limits=(0, 3))]}, attempts=1,
@@ -130,6 +141,10 @@ OF_CODE = [
     Case(
         "NeedsLibrary", ROWS, B, R.INPUTS_MISMATCH, ["a_library_that_nobody_has"], "model.code",
         line="import a_library", attempts=1,
+    ),
+    Case(
+        "ReadsFile", ROWS, B, R.INPUTS_MISMATCH, ["scales.txt"], "next to __file__",
+        line='open("scales.txt")', attempts=1,
     ),
     Case(
         "MovesToGpu", ROWS, B, R.INPUTS_MISMATCH, ["NVIDIA"], "x.device", line="x.cuda()",
@@ -186,6 +201,10 @@ OF_STATE_AND_CHANCE = [
     Case(
         "Counts", ROWS, B, R.VERIFICATION_FAILED, ["remembers its earlier calls", "calls"],
         "as an input", line="self.calls += 1", attempts=1,
+    ),
+    Case(
+        "CountsSteps", ROWS, B, R.VERIFICATION_FAILED, ["changes the global STEP"],
+        "as an input", line="STEP += 1", attempts=1,
     ),
     Case(
         "KeepsFirst", ROWS, B, R.VERIFICATION_FAILED, ["changes the module", "memory"],

@@ -76,6 +76,22 @@ class Patches(nn.Module):
         return self.layer(x).flatten(2).mean(-1)
 
 
+class Flattens(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convolution = nn.Conv2d(1, 4, 3, stride=2, padding=1)
+        self.head = nn.Linear(4 * 14 * 14, 5)
+
+    def forward(self, x):
+        return self.head(self.convolution(x).relu().flatten(1))
+
+
+class Tiles(nn.Module):
+    def forward(self, x):
+        batch, channels, height, width = x.shape
+        return x.view(batch, channels, height // 7, 7, width // 7, 7).mean((3, 5))
+
+
 class Pixels(nn.Module):
     def forward(self, x):
         if (x < 0).any():
@@ -121,6 +137,12 @@ class NeedsLibrary(nn.Module):
         import a_library_that_nobody_has
 
         return a_library_that_nobody_has.rearrange(x)
+
+
+class ReadsFile(nn.Module):
+    def forward(self, x):
+        with open("scales.txt") as scales:  # noqa: PTH123
+            return x * float(scales.read())
 
 
 class MovesToGpu(nn.Module):
@@ -191,6 +213,16 @@ class Counts(nn.Module):
     def forward(self, x):
         self.calls += 1
         return x / self.calls
+
+
+STEP = 0
+
+
+class CountsSteps(nn.Module):
+    def forward(self, x):
+        global STEP  # noqa: PLW0603
+        STEP += 1
+        return x / STEP
 
 
 class Remembers(nn.Module):
