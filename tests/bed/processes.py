@@ -95,7 +95,7 @@ def wait_until(
     what: str,
     *,
     children: Sequence[Child] = (),
-    seconds: float = 60.0,
+    seconds: float = 180.0,
 ) -> None:
     """Poll until CONDITION holds; fail early when one of CHILDREN is gone."""
     deadline = time.monotonic() + seconds

@@ -34,7 +34,7 @@ def exports(user: User) -> list[dict[str, Any]]:
 
 def the_export(user: User) -> str:
     """Wait for the ModelExport of a trigger; return its name."""
-    processes.wait_until(lambda: bool(exports(user)), "a trigger makes a ModelExport", seconds=60)
+    processes.wait_until(lambda: bool(exports(user)), "a trigger makes a ModelExport", seconds=300)
     (found,) = exports(user)
     name: str = found["metadata"]["name"]
     return name
@@ -137,7 +137,7 @@ def test_trainings_of_other_kinds_are_exported_when_they_succeed(user: User) -> 
     for kind in kinds:
         write(user, kind, f"good-{kind.resource}", SUCCEEDED[kind.kind])
 
-    processes.wait_until(lambda: len(exports(user)) >= len(kinds), "exports", seconds=90)
+    processes.wait_until(lambda: len(exports(user)) >= len(kinds), "exports", seconds=300)
     for export in exports(user):
         user.wait(export["metadata"]["name"], "Complete", seconds=400)
     assert len(exports(user)) == len(kinds)

@@ -45,7 +45,7 @@ class PythonPod:
             }
         )
         ended = ("Succeeded", "Failed")
-        processes.wait_until(lambda: self._status()["phase"] in ended, "the pod ends", seconds=60)
+        processes.wait_until(lambda: self._status()["phase"] in ended, "the pod ends", seconds=300)
         return self._status()
 
     def logs(self) -> str:

@@ -32,7 +32,7 @@ def wait_for_running_pod(user: User, name: str) -> dict[str, Any]:
         found.extend([pod] if pod else [])
         return bool(found)
 
-    processes.wait_until(running, f"{name} is at work", seconds=120)
+    processes.wait_until(running, f"{name} is at work", seconds=300)
     return found[0]
 
 
@@ -81,7 +81,7 @@ def test_an_operator_that_was_down_finds_the_result(user: User) -> None:
     finally:
         product.scale_operator(user.cluster, 1)
 
-    ended = user.wait(name, "Complete", seconds=60)
+    ended = user.wait(name, "Complete", seconds=300)
     assert ended.status["verification"]["verdict"] == "Verified"
     assert ended.status["artifact"]["uri"].endswith("/model.onnx")
     assert [found["metadata"]["uid"] for found in user.jobs()] == [job["metadata"]["uid"]]
@@ -101,7 +101,7 @@ def test_an_export_that_waits_for_a_gpu_reports_it(user: User) -> None:
                 c["type"] == "Scheduled" and "nvidia.com/gpu" in c["message"] for c in conditions
             )
 
-        processes.wait_until(waits, "the status says what the pod waits for", seconds=60)
+        processes.wait_until(waits, "the status says what the pod waits for", seconds=300)
         status = user.get(name)["status"]
         assert status["phase"] == "Pending"
         (scheduled,) = [c for c in status["conditions"] if c["type"] == "Scheduled"]

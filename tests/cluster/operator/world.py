@@ -71,8 +71,13 @@ def failure(reason: Reason, stage: Stage, completed: list[Stage]) -> PodResult:
     return PodResult(outcome="Failed", failure=why, completed=completed)
 
 
+PATIENCE = 4
+"""A busy machine takes so many times as long; what is reached is not waited for."""
+
+
 def eventually(probe: Callable[[], T | None], what: str, seconds: float = 30.0) -> T:
-    """Return the first truthy answer."""
+    """Return the first truthy answer. `seconds`: of a quiet machine."""
+    seconds *= PATIENCE
     deadline = time.monotonic() + seconds
     while True:
         found = probe()
