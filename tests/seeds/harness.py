@@ -13,7 +13,7 @@ import importlib
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -265,8 +265,11 @@ class Bench:
 
 
 def each(cases: tuple[Case, ...]) -> list[Any]:
-    """Return the cases as parameters of a test."""
-    return [
-        pytest.param(case, id=case.name, marks=[pytest.mark.nightly] if case.nightly else [])
-        for case in cases
-    ]
+    """Return the cases as parameters of a test: every other one runs at night only."""
+    by_day = [case.name for case in cases if not case.nightly][::2]
+    return [_parameter(replace(case, nightly=case.name not in by_day)) for case in cases]
+
+
+def _parameter(case: Case) -> Any:  # noqa: ANN401
+    marks = [pytest.mark.nightly] if case.nightly else []
+    return pytest.param(case, id=case.name, marks=marks)
