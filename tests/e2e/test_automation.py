@@ -120,6 +120,7 @@ def write(user: User, kind: WatchedKind, name: str, status: dict[str, Any]) -> N
     )
 
 
+@pytest.mark.nightly
 def test_trainings_of_other_kinds_are_exported_when_they_succeed(user: User) -> None:
     """Of TrainJob, PyTorchJob, RayJob and JobSet one succeeds; others fail, restart or wait."""
     trainings.prepare(user)

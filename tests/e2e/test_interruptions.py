@@ -115,6 +115,7 @@ def test_an_export_that_waits_for_a_gpu_reports_it(user: User) -> None:
     assert ended.condition("Scheduled")["status"] == "True"
 
 
+@pytest.mark.nightly
 def test_the_pod_template_can_request_another_vendor_s_gpu(user: User) -> None:
     user.cluster.advertise("amd.com/gpu", 1)
     user.upload(DIGITS)

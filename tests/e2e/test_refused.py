@@ -88,9 +88,18 @@ MISTAKES = [
     Mistake(cut_off, "CheckpointCorrupt"),
     Mistake(code_in_a_pickle, "UnsafeCheckpoint", way_out="allowPickle"),
 ]
+BY_DAY = MISTAKES[::2]
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.reason)
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        pytest.param(
+            mistake, id=mistake.reason, marks=[] if mistake in BY_DAY else pytest.mark.nightly
+        )
+        for mistake in MISTAKES
+    ],
+)
 def test_a_user_error_fails_at_once(user: User, tmp_path: Path, mistake: Mistake) -> None:
     manifest = mistake.make(user, tmp_path)
     ended = user.wait(user.apply(manifest), "Failed")

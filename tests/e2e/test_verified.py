@@ -64,6 +64,7 @@ def test_a_trained_network_classifies_held_out_digits_as_before(user: User, tmp_
     assert (logits.argmax(axis=1) == labels.numpy()).mean() > 0.95
 
 
+@pytest.mark.nightly
 def test_a_sentence_encoder_finds_the_same_sentences_similar(user: User, tmp_path: Path) -> None:
     user.upload(MINILM)
     ended = user.wait(user.apply(user.manifest(MINILM)), "Complete")
@@ -112,7 +113,11 @@ def test_a_repeated_export_reuses_the_artifact(user: User, tmp_path: Path) -> No
     assert after == before
 
 
-@pytest.mark.parametrize("model", [SCALED_ELU, DIVIDED_POOL], ids=lambda model: model.name)
+@pytest.mark.parametrize(
+    "model",
+    [SCALED_ELU, pytest.param(DIVIDED_POOL, marks=pytest.mark.nightly)],
+    ids=lambda model: model.name,
+)
 def test_a_model_that_torch_alone_converts_incorrectly_is_verified(
     user: User, model: RealModel
 ) -> None:

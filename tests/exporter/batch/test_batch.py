@@ -104,6 +104,17 @@ class Runs:
         pod.communicate()
 
 
+pytestmark = pytest.mark.parametrize(
+    "any_root",
+    [
+        pytest.param("file", marks=pytest.mark.nightly),
+        "pvc",
+        pytest.param("s3", marks=pytest.mark.s3),
+    ],
+    indirect=True,
+)
+
+
 @pytest.fixture
 def root(any_root: str) -> str:
     """Every store: volumes, too."""
