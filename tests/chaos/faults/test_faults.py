@@ -39,7 +39,7 @@ MET_BEFORE = (
     ("NoSuchKey: of a checkpoint that was seen", Place.SOURCE, Operation.GET, True),
 )  # fmt: skip
 """Faults that once ended as an error of the product, or for good where another run helps."""
-DRAWN = 12
+DRAWN = 6
 
 
 @pytest.fixture
