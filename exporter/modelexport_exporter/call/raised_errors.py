@@ -49,7 +49,7 @@ _HINTS: tuple[tuple[Callable[[BaseException], bool], str], ...] = (
     (
         _is_of_file,
         "Read this file in the factory or in __init__, from a path next to __file__: the export "
-        "runs in another directory, and model.code brings what is beside the code.",
+        "runs in another directory, and model.code includes the files next to the code.",
     ),
     (
         _is_of_environment,

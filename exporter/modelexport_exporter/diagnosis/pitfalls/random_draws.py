@@ -13,8 +13,7 @@ from typing import Any
 import torch
 
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
-from modelexport_exporter.core.user_frame import running_line
-from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
+from modelexport_exporter.diagnosis.pitfalls.noted_ops import NotedOps
 
 Outputs = list[torch.Tensor]
 
@@ -29,7 +28,6 @@ _DROPOUTS = (
 _FAR = 1_000_003
 _RUNS = 5
 """Choices among few may agree by chance."""
-_MOST = 3
 
 
 def find_draws(
@@ -39,8 +37,9 @@ def find_draws(
     code_dir: Path | None,
 ) -> Iterator[Pitfall]:
     """Yield the lines that draw random numbers on which the outputs of `run` depend."""
-    first, drawn = _run(run, 0, code_dir)
-    others = (_run(run, seed * _FAR, code_dir)[0] for seed in range(1, _RUNS)) if drawn else ()
+    first, draws = _run(run, 0, code_dir)
+    seeds = range(1, _RUNS) if draws.noted else ()
+    others = (_run(run, seed * _FAR, code_dir)[0] for seed in seeds)
     if all(agree(first, other) for other in others):
         return
     dropouts = [
@@ -51,15 +50,11 @@ def find_draws(
     if dropouts:
         yield _of_dropouts(dropouts)
         return
-    for source, operator in list(drawn.items())[:_MOST]:
-        yield Pitfall(
-            PitfallKind.NOT_DETERMINISTIC,
-            f"forward draws random numbers ({operator}), and its outputs depend on them: "
-            "a file cannot draw the same",
-            source,
-            "Take the noise as an input of forward, or make it once in __init__ with "
-            "register_buffer.",
-        )
+    yield from draws.pitfalls(
+        "forward draws random numbers ({}), and its outputs depend on them: "
+        "a file cannot draw the same",
+        "Take the noise as an input of forward, or make it once in __init__ with register_buffer.",
+    )
 
 
 def _of_dropouts(names: Sequence[str]) -> Pitfall:
@@ -72,28 +67,21 @@ def _of_dropouts(names: Sequence[str]) -> Pitfall:
     )
 
 
-def _run(
-    run: Callable[[], Outputs], seed: int, code_dir: Path | None
-) -> tuple[Outputs, dict[str, str]]:
+def _run(run: Callable[[], Outputs], seed: int, code_dir: Path | None) -> tuple[Outputs, _Draws]:
     with torch.random.fork_rng(devices=[]), _Draws(seed, code_dir) as draws:
-        outputs = run()
-    return outputs, draws.drawn
+        return run(), draws
 
 
-class _Draws(AtenMode):
+class _Draws(NotedOps):
     """Notes the ATen ops that draw random numbers, and gives each another seed."""
 
     def __init__(self, seed: int, code_dir: Path | None) -> None:
-        super().__init__()
-        self.drawn: dict[str, str] = {}
-        """The op by the user's line."""
+        super().__init__(code_dir)
         self._seed = seed
-        self._code_dir = code_dir
 
     def on_op(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         if torch.Tag.nondeterministic_seeded in func.tags:
-            line = running_line(self._code_dir)
-            self.drawn.setdefault(line.source if line else "", op_name(func))
+            self.note(func)
             torch.manual_seed(self._seed)
             self._seed += 1
         return func(*args, **kwargs)

@@ -60,7 +60,7 @@ def running_pitfalls(
     except Exception:  # noqa: BLE001 - forward is the user's code
         return ()
     if not twice and not_deterministic:
-        twice = _of_something_else(copy.deepcopy(model), bound_inputs, code_dir)
+        twice = _of_something_else(model, bound_inputs, code_dir)
     if twice:
         return twice  # a trace cannot agree with what does not agree with itself
     if not traced:
@@ -113,9 +113,13 @@ def _run_twice(
 def _of_something_else(
     model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
 ) -> tuple[Pitfall, ...]:
-    example = bound_inputs.call.example(bound_inputs.sizes.captured)
-    unwritten = find_uninitialised(partial(_run, model), example, _agree, code_dir)
-    return tuple(unwritten) or (_READS_SOMETHING_ELSE,)
+    try:
+        example = bound_inputs.call.example(bound_inputs.sizes.captured)
+        call = partial(_run, copy.deepcopy(model))
+        unwritten = tuple(find_uninitialised(call, example, _agree, code_dir))
+    except Exception:  # noqa: BLE001 - other contents may be no index
+        unwritten = ()
+    return unwritten or (_READS_SOMETHING_ELSE,)
 
 
 def _written(model: torch.nn.Module, before: Mapping[str, torch.Tensor]) -> list[str]:

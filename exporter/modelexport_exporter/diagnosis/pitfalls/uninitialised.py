@@ -10,15 +10,12 @@ from typing import Any
 import torch
 
 from modelexport_exporter.call.call import Arguments
-from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
-from modelexport_exporter.core.user_frame import running_line
+from modelexport_exporter.core.pitfall import Pitfall
+from modelexport_exporter.diagnosis.pitfalls.noted_ops import NotedOps
 from modelexport_exporter.diagnosis.pitfalls.random_draws import Outputs
-from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
+from modelexport_exporter.torch_internals.aten_mode import op_name
 
 _ALLOCATES = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"})
-_CONTENTS = (0, 0, 1)
-"""What differs between the first two depends on something else."""
-_MOST = 3
 
 
 def find_uninitialised(
@@ -28,38 +25,32 @@ def find_uninitialised(
     code_dir: Path | None,
 ) -> Iterator[Pitfall]:
     """Yield the lines that allocate memory whose contents the outputs of `run` depend on."""
-    allocated: dict[str, str] = {}
-    outputs = []
-    for content in _CONTENTS:
+
+    def filled(content: int) -> tuple[Outputs, _Allocations]:
         given = copy.deepcopy(arguments)
-        with _Allocations(content, allocated, code_dir):
-            outputs.append(run(given))
-    first, again, other = outputs
-    if not agree(first, again) or agree(first, other):
-        return
-    for source, operator in list(allocated.items())[:_MOST]:
-        yield Pitfall(
-            PitfallKind.NOT_DETERMINISTIC,
-            f"forward returns memory that it allocates and does not write (torch.{operator}): "
+        with _Allocations(content, code_dir) as allocations:
+            return run(given), allocations
+
+    (first, allocations), (again, _), (other, _) = filled(0), filled(0), filled(1)
+    # What differs between the first two depends on something else.
+    if agree(first, again) and not agree(first, other):
+        yield from allocations.pitfalls(
+            "forward returns memory that it allocates and does not write (torch.{}): "
             "its contents are of chance",
-            source,
             "Allocate it with torch.zeros, or write all of it.",
         )
 
 
-class _Allocations(AtenMode):
-    """Fills what is allocated, and notes the user's lines by which it is."""
+class _Allocations(NotedOps):
+    """Fills what is allocated, and notes the lines."""
 
-    def __init__(self, content: int, allocated: dict[str, str], code_dir: Path | None) -> None:
-        super().__init__()
+    def __init__(self, content: int, code_dir: Path | None) -> None:
+        super().__init__(code_dir)
         self._content = content
-        self._allocated = allocated
-        self._code_dir = code_dir
 
     def on_op(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         result = func(*args, **kwargs)
         if op_name(func) in _ALLOCATES and isinstance(result, torch.Tensor):
-            line = running_line(self._code_dir)
-            self._allocated.setdefault(line.source if line else "", op_name(func))
+            self.note(func)
             result.fill_(self._content)
         return result

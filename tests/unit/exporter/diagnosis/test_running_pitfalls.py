@@ -123,7 +123,15 @@ def test_memory_that_is_not_written_is_named() -> None:
     assert "does not write (torch.empty)" in pitfall.message
 
 
-@pytest.mark.parametrize("model", [zoo.WritesAll(), zoo.CountsGlobally()])
+class IndexesByUnwritten(nn.Module):
+    """Other contents of its memory are no index of its table."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        ones = (torch.empty(77) == 1).all().long()
+        return x + torch.zeros(1, 4)[ones]
+
+
+@pytest.mark.parametrize("model", [zoo.WritesAll(), zoo.CountsGlobally(), IndexesByUnwritten()])
 def test_memory_that_is_written_is_not_to_blame(model: nn.Module) -> None:
     bound = bind_inputs(spec_for("pitfalls:any", inputs=ROWS), model, CODE)
     (pitfall,) = running_pitfalls(model, bound, CODE, not_deterministic=True)
