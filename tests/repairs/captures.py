@@ -9,6 +9,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from modelexport_exporter.torch_internals.symbolic_ranges import SizeRange
 from repairs import options_of_sizes
 from repairs.check import Call, Function
 from repairs.options_of_sizes import IMAGE, ROWS, SIGNAL, VOLUME
@@ -31,6 +32,22 @@ def _crop(x: Tensor, rows: Tensor) -> Tensor:
     torch._check(count >= 0)
     torch._check(count <= x.shape[2])
     return F.interpolate(x[:, :, :count], (4, 4), mode="bilinear", antialias=True)
+
+
+def _without_negative(x: Tensor) -> Tensor:
+    scores = x + 1
+    scores.data.masked_fill_(x < 0, 0.0)
+    return scores
+
+
+def _doubled(x: Tensor) -> Tensor:
+    scores = x + 1
+    scores.data = scores.data * 2
+    return scores
+
+
+def _definite(x: Tensor) -> Tensor:
+    return x @ x.mT + torch.eye(x.shape[0])
 
 
 def _windows(x: Tensor) -> Tensor:
@@ -105,6 +122,7 @@ _OF_ROWS: dict[str, Function] = {
     "chunk": lambda x: x.chunk(2, 0),
     "tensor_split": lambda x: x.tensor_split(2, 0),
     "as_tensor": lambda x: torch.as_tensor([[*x.shape], (x.shape[0] // 2, 1)], dtype=torch.int32),
+    "tensor": lambda x: torch.tensor(SizeRange(x.shape[0], 0, -1), dtype=torch.float32) + x[:, 0],
     "asarray": lambda x: torch.asarray([x.shape[0] / 3, 1.5], dtype=torch.float64),
     "new_tensor": lambda x: x.new_tensor([x.shape[0] / 2, x.shape[1]]) / x.new_tensor(x.shape[0]),
     "div": _windows,
@@ -145,6 +163,25 @@ CALLS: dict[str, tuple[Function, Call]] = {
         lambda x: torch.linalg.matrix_norm(x, torch.inf),
         Call((ROWS,), open_dims=(0, 1)),
     ),
+    "linalg_cholesky": (
+        lambda x: torch.linalg.cholesky(_definite(x)),
+        Call((ROWS,), open_dims=(0,)),
+    ),
+    "linalg_cholesky_ex": (
+        lambda x: torch.linalg.cholesky_ex(_definite(x), upper=True),
+        Call((ROWS,), open_dims=(0,)),
+    ),
+    "linalg_slogdet": (
+        lambda x: torch.linalg.slogdet(_definite(x)),
+        Call((ROWS,), open_dims=(0,)),
+    ),
+    "logdet": (lambda x: torch.logdet(_definite(x) * 1e9), Call((ROWS,), open_dims=(0,))),
+    "linalg_det": (
+        lambda x: torch.linalg.det(_definite(x).double()),
+        Call((ROWS,), open_dims=(0,)),
+    ),
+    "data": (_without_negative, Call((ROWS,))),
+    "set_data": (_doubled, Call((ROWS,))),
     "linalg_lstsq": (lambda x: torch.linalg.lstsq(x, x[:, :1]).solution, Call((ROWS,))),
     "stft": (_short_spectrum, Call((NOISE,))),
     "istft": (_restored_signal, Call((SPECTRUM,), open_dims=(1,))),

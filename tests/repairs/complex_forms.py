@@ -27,6 +27,9 @@ SHAPES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("aten::select.int", (Z, -1, 2), {}),
     ("aten::expand", (ZERO, [2, 3, 5, 4]), {}),
     ("aten::repeat", (Z, [2, 1, 3]), {}),
+    ("aten::roll", (Z, [1, 2], [0, -1]), {}),
+    ("aten::roll", (Z, [5]), {}),
+    ("aten::flip", (Z, [-1]), {}),
     ("aten::index.Tensor", (Z, [None, PICK]), {}),
     ("aten::index.Tensor", (Z, [PICK, PICK + 1]), {}),
     ("aten::index.Tensor", (Z, [MASK]), {}),
@@ -78,6 +81,15 @@ SHAPES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("aten::new_zeros", (Z, [5]), {"dtype": torch.float32}),
     ("aten::new_ones", (Z, [5]), {}),
     ("aten::new_ones", (X, [5]), COMPLEX),
+    ("aten::_conj_physical", (Z,), {}),
+    ("aten::var_mean.correction", (Z, [1]), {"correction": 1}),
+    ("aten::var_mean.correction", (Z,), {"keepdim": True}),
+    ("aten::std_mean.correction", (Z, [0]), {"correction": 0, "keepdim": True}),
+    ("aten::masked_select", (Z, MASK), {}),
+    ("aten::masked_select", (Z[:, :1], MASK), {}),
+    ("aten::scatter.src", (Z, -1, torch.tensor([[3, 0], [1, 2], [2, 0]]), 2 * Z), {}),
+    ("aten::scatter_add", (Z, 1, torch.tensor([[3, 3], [1, 1], [2, 0]]), 2 * Z), {}),
+    ("aten::cumprod", (Z, -1), {}),
     ("aten::cumsum", (Z, -1), {}),
     ("aten::prod.dim_int", (Z, 1), {}),
     ("aten::prod.dim_int", (Z, -1, True), {"dtype": torch.complex128}),
@@ -101,15 +113,17 @@ SHAPES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("aten::div.Tensor", (X, Z), {}),
     ("aten::div.Scalar", (Z, 2), {}),
 ]
-OF_ONE = ("exp", "sqrt", "rsqrt", "sin", "cos", "sinh", "cosh", "tanh", "sigmoid")
-WHOLE_LINE = ("log", "angle", "sgn", "isnan")
+OF_ONE = ("exp", "sqrt", "rsqrt", "sin", "cos", "sinh", "cosh", "tanh", "sigmoid", "tan")
+INVERSE = ("asin", "acos", "atan", "asinh", "acosh", "atanh", "log1p", "expm1")
+LOGARITHMS = ("log", "log2", "log10")
+WHOLE_LINE = (*LOGARITHMS, "angle", "sgn", "isnan")
 
 
 def _calls() -> dict[str, list[Call]]:
     calls: dict[str, list[Call]] = {}
     for name, args, kwargs in SHAPES:
         calls.setdefault(name, []).append(Call(args, kwargs))
-    calls |= {f"aten::{name}": [Call((Z,))] for name in (*OF_ONE, *WHOLE_LINE)}
+    calls |= {f"aten::{name}": [Call((Z,))] for name in (*OF_ONE, *INVERSE, *WHOLE_LINE)}
     calls["aten::pow.Tensor_Scalar"] = [Call((Z, 3))]
     calls["aten::pow.Tensor_Tensor"] = [Call((Z, Z))]
     for name in ("eq", "ne"):

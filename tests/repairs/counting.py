@@ -27,6 +27,7 @@ def _polynomials() -> dict[str, list[Call]]:
 
 CALLS: dict[str, list[Call]] = {
     **of("unique_consecutive", call(torch.tensor([1.0, 1.0, 2.0, 1.0]), True, True)),
+    **of("repeat_interleave.self_int", Call((X,), open_dims=(0,))),
     **of("repeat_interleave.Tensor", call(torch.tensor([1, 3]), output_size=4)),
     **of("scatter.reduce", call(X, 0, INDEX, X, reduce="add")),
     **of("scatter.value_reduce", call(X, 0, INDEX, 2.0, reduce="multiply")),

@@ -20,6 +20,7 @@ CALLS: dict[str, list[Call]] = {
         "linalg_lu_factor linalg_lu_factor_ex geqrf linalg_eigvalsh linalg_svdvals",
         call(SQUARE),
     ),
+    **of("linalg_det det", call(SQUARE.double())),
     **of("logdet", call(1e3 * torch.eye(24)), call(SQUARE.double())),
     **of("linalg_pinv", call(SQUARE, 1e-6)),
     **of("linalg_pinv.rcond_tensor", call(SQUARE, torch.tensor(0.3))),

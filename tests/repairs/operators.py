@@ -58,6 +58,7 @@ SIGNAL = torch.arange(20.0).reshape(1, 2, 10)
 IMAGE = torch.arange(2.0 * 7 * 9).reshape(1, 2, 7, 9).sin()
 DOUBLE_IMAGE, DOUBLE_SIGNAL = IMAGE.double(), SIGNAL.double().sin()
 WIDE_IMAGE = torch.arange(6.0 * 7 * 9).reshape(1, 6, 7, 9).sin().double()
+WHOLE_IMAGE = (IMAGE * 90).long()
 KERNEL = torch.arange(6.0 * 2 * 3 * 3).reshape(6, 2, 3, 3).cos().double()
 BIASES = torch.arange(6.0).double()
 ZERO_POINTS = torch.tensor([1, -2, 0], dtype=torch.int32)
@@ -97,6 +98,13 @@ CALLS: dict[str, list[Call]] = {
     **of("mul.Tensor div.Tensor", call(HALF, 1e-8), call(HALF, 3e5), narrow(TENS, 0.7)),
     **of("eq ne lt ge", call(TENTHS, 0.1), suffix=".Scalar"),
     **of("le gt", call(TENTHS, 0.3), suffix=".Scalar"),
+    **of("sum", call(X.half())),
+    **of("sum.dim_IntList", call(X.half(), [1], True)),
+    **of(
+        "cosine_similarity",
+        call(X.half(), X.half().roll(1, 1)),
+        call(X.half() * 0, X.half()),
+    ),
     # Resizing
     **of(
         "_upsample_bilinear2d_aa _upsample_bicubic2d_aa",
@@ -201,6 +209,7 @@ CALLS: dict[str, list[Call]] = {
         "conv2d",
         call(DOUBLE_IMAGE, KERNEL, BIASES, [2, 1], [1, 2], [1, 2]),
         call(WIDE_IMAGE, KERNEL, None, [1, 1], [0, 0], [1, 1], 3),
+        call(WHOLE_IMAGE, (KERNEL * 9).long(), None, [2, 1], [1, 2], [1, 2]),
     ),
     **of("conv2d.padding", call(DOUBLE_IMAGE, KERNEL, None, [1, 1], "valid", [2, 2])),
     **of("conv3d", call(DOUBLE_IMAGE[:, :, None], KERNEL[:, :, None])),
@@ -211,6 +220,7 @@ CALLS: dict[str, list[Call]] = {
         call(WIDE_IMAGE, KERNEL, None, [2, 3], [1, 1], [1, 2], True, [1, 0], 1),
         call(WIDE_IMAGE, KERNEL, None, [2, 2], [3, 2], [1, 1], True, [0, 1], 3),
         call(WIDE_IMAGE.float(), KERNEL.float(), None, [1, 2], [3, 2], [2, 1], True, [1, 0], 3),
+        call(WHOLE_IMAGE, (KERNEL[:2] * 9).long(), None, [2, 2], [1, 1], [1, 1], True, [0, 0], 1),
     ),
     **of("prelu", Call((DOUBLE_IMAGE, BIASES[1:3]), opset=20)),
     **of("_prelu_kernel", Call((DOUBLE_IMAGE, BIASES[1:3].reshape(1, 2, 1, 1)), opset=20)),
@@ -270,6 +280,7 @@ CALLS: dict[str, list[Call]] = {
     **of(
         "addmm",
         call(INTS[0], SQUARE.long(), SQUARE.long()),
+        call(INTS, INTS, SQUARE.long(), beta=2.7, alpha=-1.6),
         call(X, torch.ones(X.shape[0], 0), torch.ones(0, X.shape[1]), beta=0.2),
     ),
     **of("linear", call(torch.ones(3, 4, 0), torch.ones(5, 0), torch.ones(5))),
@@ -282,6 +293,8 @@ CALLS: dict[str, list[Call]] = {
         call(IMAGE, [3, 3], [2, 2], 1, False, True, 4),
         call(DOUBLE_IMAGE, [3, 2], [2, 2], [1, 1]),
         call(DOUBLE_IMAGE, [3, 2], [2, 2], [1, 1], True, False),
+        call(WHOLE_IMAGE, [3, 2], [2, 2], [1, 1], True, False),
+        call(WHOLE_IMAGE, [3, 2], [2, 2], [1, 1], False, True, 4),
     ),
     **of(
         "avg_pool3d",
@@ -295,6 +308,15 @@ CALLS: dict[str, list[Call]] = {
         call(X, torch.tensor(0.3), torch.tensor(1, dtype=torch.int32), 0, 15),
     ),
     **of("fake_quantize_per_channel_affine", call(X, SMALL.abs() * 1e5, ZERO_POINTS, 1, -8, 7)),
+    **of(
+        "max_pool2d_with_indices",
+        call(WHOLE_IMAGE, [3, 2], [2, 2], [1, 1], [2, 1], True),
+        Call((WHOLE_IMAGE.int(), [3, 3], [1, 1], [1, 1]), open_dims=(2, 3)),
+    ),
+    **of("pixel_shuffle", call((WIDE_IMAGE[:, :4] * 90).long(), 2)),
+    **of("max_pool2d", call(WHOLE_IMAGE, [3, 2], [2, 2], [1, 1], [2, 1], True)),
+    **of("max_pool3d", call(WHOLE_IMAGE[:, :, None], [1, 2, 3], [1, 2, 1])),
+    **of("max_pool3d_with_indices", call(WHOLE_IMAGE[:, :, None], [1, 2, 3], [1, 2, 1])),
     **of("adaptive_avg_pool1d", script(SIGNAL, [3]), Call((SIGNAL, [3]), open_dims=(2,))),
     **of("adaptive_max_pool1d", call(SIGNAL, [3])),
     **of("adaptive_avg_pool2d", script(IMAGE, [3, 4]), Call((IMAGE, [3, 4]), open_dims=(2, 3))),
@@ -333,7 +355,7 @@ CALLS: dict[str, list[Call]] = {
     **of("copysign.Tensor", call(X, X.flip(0))),
     **of("copysign.Scalar", call(X, -1.0)),
     **of("atan2", call(torch.tensor([0.0, -0.0, INF]), torch.tensor([-1.0, -0.0, INF]))),
-    **of("angle", call(WITH_NAN)),
+    **of("angle", call(WITH_NAN), call(INTS)),
     **of("logit", call(WITH_NAN, 0.1), call(WITH_NAN, 0.6)),
     **of("heaviside", call(WITH_NAN, torch.tensor(0.5))),
     **of("hypot fmax fmin", call(X, X.flip(0))),
@@ -354,6 +376,7 @@ FUNCTIONS = {
     "aten::embedding_bag.padding_idx": lambda *args: torch.ops.aten.embedding_bag.padding_idx(
         *args, False, 1, False, None, False, 1
     )[0],
+    "aten::repeat_interleave.self_int": lambda x: x.repeat_interleave(x.shape[0], 1),
     "aten::roll": lambda x: x.roll(x.shape[0] // 2, 0),
     "aten::bitwise_and.Scalar": lambda x: x.bitwise_and(x.shape[0]),
     "aten::bitwise_or.Scalar": lambda x: x.bitwise_or(x.shape[0]),

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
+from modelexport_exporter.torch_internals.export_flags import recurrent_layers_as_loops
 from modelexport_exporter.torch_internals.operators import OpOverload, find_overload, schema_of
 
 Table = dict[OpOverload, Callable[..., Any]]
@@ -40,7 +41,8 @@ def functional(target: Any) -> Any:  # noqa: ANN401
 def decompose(program: ExportedProgram, table: Table) -> ExportedProgram:
     """Return the program decomposed by the table."""
     ready = with_tensors_for_numbers(with_any_strides(program))
-    result: ExportedProgram = ready.run_decompositions(table)
+    with recurrent_layers_as_loops():
+        result: ExportedProgram = ready.run_decompositions(table)
     return result
 
 

@@ -26,6 +26,12 @@ def set_onnx_export_flags(*, dynamic: bool) -> Iterator[None]:
         stack.enter_context(patch.object(_flags, "_is_onnx_exporting", new=True))
         stack.enter_context(treat_0_and_1_as_any_size())
         if dynamic:
-            stack.enter_context(register_lstm_while_loop_decomposition())
-            stack.enter_context(register_gru_while_loop_decomposition())
+            stack.enter_context(recurrent_layers_as_loops())
+        yield
+
+
+@contextmanager
+def recurrent_layers_as_loops() -> Iterator[None]:
+    """Let torch find the shapes of an LSTM and a GRU without unrolling it, in any capture."""
+    with register_lstm_while_loop_decomposition(), register_gru_while_loop_decomposition():
         yield

@@ -60,9 +60,15 @@ def _known(places: Any) -> int:  # noqa: ANN401
     raise NotImplementedError(msg)
 
 
+def _stride(x: Any, dim: int) -> Any:  # noqa: ANN401
+    # torch asks in the body of a loop whether the state is contiguous, and uses no answer.
+    return op.ReduceProd(op.Shape(x, start=dim + 1), keepdims=0)
+
+
 TRANSLATIONS: dict[Any, Callable[..., Any]] = {
     torch._sym_sqrt: _square_root,  # type: ignore[attr-defined]  # noqa: SLF001
     round: _round,
+    torch.ops.aten.sym_stride.int: _stride,
     operator.and_: _bitwise(op.BitwiseAnd, op.And),
     operator.or_: _bitwise(op.BitwiseOr, op.Or),
     operator.xor: _bitwise(op.BitwiseXor, op.Xor),

@@ -1,4 +1,4 @@
-"""`int(x)`, `float(x)`, `len(x)` and functions of symbolic sizes and of tensors stay symbolic.
+"""Functions of Python stay symbolic for symbolic sizes and tensors: `int`, `float`, `len`, `range`.
 
 Python's `int` and `len` have to return a number: of a symbolic size torch.export then takes the
 example's, and the graph holds for that size only; of a tensor it refuses most uses of an `int`.
@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from modelexport_exporter.torch_internals import bits_of_sizes
 from modelexport_exporter.torch_internals.functions_of_sizes import FunctionOfSize, of_sizes
+from modelexport_exporter.torch_internals.symbolic_ranges import SizeRange
 from modelexport_exporter.torch_internals.symbolic_sizes import largest
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat)
@@ -92,7 +94,12 @@ def _size_len(x: Any, /) -> Any:  # noqa: ANN401
     return x.shape[0] if isinstance(x, torch.Tensor) and x.dim() else len(x)
 
 
-_BUILT_IN: dict[str, Any] = {"int": _SizeInt, "float": _SizeFloat, "len": _size_len}
+_BUILT_IN: dict[str, Any] = {
+    "int": _SizeInt,
+    "float": _SizeFloat,
+    "len": _size_len,
+    "range": SizeRange,
+}
 _square_root, _log2 = math.sqrt, math.log2
 
 
@@ -162,6 +169,7 @@ _METHODS_OF_SIZES: dict[str, Callable[..., Any]] = {
     **{name: of_sizes(name)[1] for name in ("log", "log10", "log1p")},
     "item": _same,
     "astype": _as_type,
+    **bits_of_sizes.METHODS,
 }
 _OF_NUMBERS = ("exp", "log", "sin", "cos", "tan", "tanh", "atan", "atan2", "hypot")
 _OF_TRUTH = ("isnan", "isinf")

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from modelexport_exporter.torch_internals.names_of_modules import replaced_in
+from modelexport_exporter.torch_internals.symbolic_ranges import SizeRange
 
 _SIZES = (torch.SymInt, torch.SymFloat)
 _DTYPES = {
@@ -87,12 +88,14 @@ def _of_sizes(args: tuple[Any, ...], dtype: torch.dtype, make: Make) -> Any:  # 
         # Sizes of a tensor whose values are written later.
         is_open = any(isinstance(size, torch.SymInt) for size in sizes)
         return torch.empty(tuple(sizes), dtype=dtype) if is_open else NotImplemented
-    if len(args) == 1 and isinstance(args[0], list | tuple) and _has_sizes(args[0]):
+    if len(args) == 1 and isinstance(args[0], (list, tuple, SizeRange)) and _has_sizes(args[0]):
         return make(args[0], dtype)
     return NotImplemented
 
 
 def _has_sizes(data: Any) -> bool:  # noqa: ANN401
+    if type(data) is SizeRange:
+        return True
     if isinstance(data, list | tuple):
         return any(_has_sizes(part) for part in data)
     return isinstance(data, _SIZES)

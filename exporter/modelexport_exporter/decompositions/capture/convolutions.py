@@ -19,7 +19,7 @@ from modelexport_exporter.decompositions.capture.registry import (
     is_open,
 )
 from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each
-from modelexport_exporter.decompositions.ops.double_windows import (
+from modelexport_exporter.decompositions.ops.sliced_windows import (
     convolve_windows,
     convolve_windows_transposed,
 )

@@ -1,6 +1,7 @@
 """Tensors made of sizes: `torch.as_tensor([h, w])`, `x.new_tensor([[h, w], [h // 2, w // 2]])`.
 
-torch.export captures `torch.tensor` of them, and takes the others for constants of its example.
+torch.export captures `torch.tensor` of them, but of a range, and takes the others for constants of
+its example.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import torch
 from torch import SymBool, SymFloat, SymInt, Tensor
 
 from modelexport_exporter.decompositions.capture.registry import Replacements, Result
+from modelexport_exporter.torch_internals.symbolic_ranges import SizeRange
 
 CALLS = Replacements()
 _SIZES = (SymBool, SymFloat, SymInt)
@@ -45,11 +47,24 @@ def as_tensor(
     dtype: torch.dtype | None = None,
     device: Any = None,  # noqa: ANN401
 ) -> Result:
+    if type(data) is SizeRange:
+        return data.tensor(dtype, device)
     leaves = list(_leaves(data))
     numbers = all(isinstance(leaf, _NUMBERS) for leaf in leaves)
     if not numbers or not any(isinstance(leaf, _SIZES) for leaf in leaves):
         return NotImplemented
     return _stack(data, dtype or _dtype_of(leaves), device)
+
+
+@CALLS.replaces("tensor", torch.tensor)
+def tensor(
+    data: Any,  # noqa: ANN401
+    *,
+    dtype: torch.dtype | None = None,
+    device: Any = None,  # noqa: ANN401
+    **_: object,
+) -> Result:
+    return data.tensor(dtype, device) if type(data) is SizeRange else NotImplemented
 
 
 @CALLS.replaces("asarray", torch.asarray)

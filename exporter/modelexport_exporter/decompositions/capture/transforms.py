@@ -23,6 +23,7 @@ from modelexport_exporter.decompositions.capture.registry import (
     Result,
     is_open,
 )
+from modelexport_exporter.decompositions.dtypes import as_floats
 from modelexport_exporter.decompositions.ops.fft import istft
 
 CALLS = Replacements()
@@ -47,6 +48,7 @@ def _transform(
 
     @CALLS.replaces(name, function)
     def resize(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Result:
+        x = as_floats(x)
         length = _length(function, x.shape[dim], n)
         opened = is_open(x.shape[dim]) or is_open(n)
         imaginary = None if x.is_complex() else zero
@@ -118,7 +120,7 @@ def _transforms(
     of_two, of_any = functions
 
     def compute(x: Tensor, s: int | Sizes, dim: int | Sizes, norm: str | None) -> Result:
-        s, dim = _several(s), _several(dim)
+        x, s, dim = as_floats(x), _several(s), _several(dim)
         dims = _dims_of(x, s, dim)
         if not dims:
             return NotImplemented

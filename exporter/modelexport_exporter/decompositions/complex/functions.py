@@ -6,6 +6,8 @@ The formulas are those of the C library's complex functions, without their cases
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -173,6 +175,24 @@ _of_two(torch.mul, "aten::mul.Tensor", "aten::mul.Scalar")
 _of_two(torch.div, "aten::div.Tensor", "aten::div.Scalar")
 
 
+@FORMS.form_of("aten::_conj_physical")
+def conjugate(x: Tensor) -> Tensor:
+    real, imaginary = halves(x)
+    return join(real, -imaginary)
+
+
+@FORMS.form_of("aten::var_mean.correction")
+def var_mean(x: Tensor, dim: list[int] | None = None, **options: Any) -> tuple[Tensor, Tensor]:  # noqa: ANN401
+    dims = list(range(x.dim())) if dim is None else dim
+    return torch.var(x, dim, **options), torch.mean(x, dims, options.get("keepdim", False))
+
+
+@FORMS.form_of("aten::std_mean.correction")
+def std_mean(x: Tensor, dim: list[int] | None = None, **options: Any) -> tuple[Tensor, Tensor]:  # noqa: ANN401
+    variance, mean = var_mean(x, dim, **options)
+    return torch.sqrt(variance), mean
+
+
 @FORMS.form_of("aten::addcmul")
 def addcmul(x: Tensor, a: Tensor, b: Tensor, *, value: Number = 1) -> Tensor:
     return x + (a * b if value == 1 else a * b * value)
@@ -183,7 +203,13 @@ def addcdiv(x: Tensor, a: Tensor, b: Tensor, *, value: Number = 1) -> Tensor:
     return x + (a / b if value == 1 else a / b * value)
 
 
-@FORMS.form_of("aten::cumsum")
+@FORMS.form_of("aten::cumprod", applies=lambda x, dim, **_: type(x.shape[dim]) is int)
+def cumprod(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
+    factors = (x if dtype is None else x.to(dtype)).unbind(dim)
+    return torch.stack(list(accumulate(factors, torch.mul)), dim)
+
+
+@FORMS.form_of("aten::cumsum", applies=lambda x, *_, **__: x.dim() > 0)
 def cumsum(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
     return whole(torch.cumsum(parts(x, dtype or x.dtype), dim % x.dim()))
 

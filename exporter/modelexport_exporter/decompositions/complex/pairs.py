@@ -64,10 +64,15 @@ def join(real: Tensor, imaginary: Tensor) -> Tensor:
     return whole(torch.stack([real, imaginary], -1))
 
 
+def parts_of(value: Number) -> tuple[float, float]:
+    """Return the real and the imaginary part of a number; one made of sizes stays symbolic."""
+    return (value.real, value.imag) if isinstance(value, complex) else (value, 0.0)
+
+
 def join_parts_of(value: Number, part: Callable[[float], Tensor]) -> Tensor:
     """Return the complex tensor of a number; `part` makes the tensor of each part."""
-    number = complex(value)
-    return join(part(number.real), part(number.imag))
+    real, imaginary = parts_of(value)
+    return join(part(real), part(imaginary))
 
 
 def constant(value: Number, like: Tensor) -> Tensor:

@@ -1,7 +1,8 @@
 """Rewrites complex tensors of a program as pairs of real ones, before torch.onnx translates it.
 
-Operators that torch.onnx translates for complex numbers are kept; composite operators are
-decomposed; others are computed on pairs. An operator without such a form is refused by name.
+Operators that torch.onnx translates for complex numbers are kept; composite operators, and those
+that torch defines in Python, are decomposed; others are computed on pairs. An operator without such
+a form is refused by name.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
-from modelexport_exporter.decompositions.complex import functions, matrices, shapes
+from modelexport_exporter.decompositions.complex import (
+    functions,
+    inverse_functions,
+    matrices,
+    shapes,
+)
 from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 from modelexport_exporter.decompositions.programs import (
     Table,
@@ -24,6 +30,7 @@ from modelexport_exporter.decompositions.programs import (
 )
 from modelexport_exporter.decompositions.registry import enabled
 from modelexport_exporter.torch_internals import pytree
+from modelexport_exporter.torch_internals.decomposition_table import decomposition_table
 from modelexport_exporter.torch_internals.operators import (
     OpOverload,
     composite_definition,
@@ -31,7 +38,7 @@ from modelexport_exporter.torch_internals.operators import (
 )
 from modelexport_exporter.torch_internals.translation import has_complex_function
 
-FORMS = {**functions.FORMS, **matrices.FORMS, **shapes.FORMS}
+FORMS = {**functions.FORMS, **inverse_functions.FORMS, **matrices.FORMS, **shapes.FORMS}
 """Operators that are computed on pairs, by their names with overloads."""
 _DEEPEST = 8
 """The maximum depth of composite operators."""
@@ -70,13 +77,12 @@ def _needs_pairs(node: torch.fx.Node) -> bool:
     args, kwargs = arguments(node)
     form = FORMS.get(name_of(op))
     if form is None:  # others are translated with a complex result, such as stft
-        return _any_complex((args, kwargs)) and not _is_decomposed(op, args, kwargs)
+        if not _any_complex((args, kwargs)):
+            return False
+        entry = DECOMPOSITIONS.get(name_of(op))
+        decomposed = entry is not None and entry.applies(*args, **kwargs)
+        return decomposed or _definition(op) is not None
     return _any_complex((args, kwargs, node.meta.get("val"))) and form.applies(*args, **kwargs)
-
-
-def _is_decomposed(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    entry = DECOMPOSITIONS.get(name_of(op))
-    return entry is not None and entry.applies(*args, **kwargs)
 
 
 def _any_complex(values: Any) -> bool:  # noqa: ANN401
@@ -96,6 +102,22 @@ def _replacement(op: OpOverload) -> Callable[..., Any] | None:
             return some and form.applies(*args, **kwargs)
 
         return decline_unless(form.function, applies)
-    if has_complex_function(name):
+    definition = _definition(op)
+    if (entry := DECOMPOSITIONS.get(name)) is None:
+        return definition
+    own = decline_unless(entry.function, entry.applies)
+
+    def decomposed(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        result = own(*args, **kwargs)
+        if result is NotImplemented and definition is not None:
+            return definition(*args, **kwargs)
+        return result
+
+    return decomposed
+
+
+def _definition(op: OpOverload) -> Callable[..., Any] | None:
+    """Return torch's own definition; None for what torch.onnx translates."""
+    if has_complex_function(name_of(op)):
         return None
-    return composite_definition(op) if is_composite(op) else None
+    return composite_definition(op) if is_composite(op) else decomposition_table.get(op)

@@ -16,6 +16,7 @@ from modelexport_exporter.decompositions.complex.pairs import (
     join,
     join_parts_of,
     parts,
+    parts_of,
     whole,
 )
 from modelexport_exporter.decompositions.sizes import Size
@@ -51,6 +52,19 @@ def repeat(x: Tensor, repeats: Sequence[Size]) -> Tensor:
     return whole(parts(x).repeat(*repeats, 1))
 
 
+@FORMS.form_of("aten::roll")
+def roll(x: Tensor, shifts: Size | Sequence[Size], dims: int | Sequence[int] = ()) -> Tensor:
+    dims = [dims] if isinstance(dims, int) else list(dims)
+    if not dims:
+        return whole(parts(x).reshape(-1, 2).roll(shifts, 0).reshape(*x.shape, 2))
+    return whole(parts(x).roll(shifts, [dim % x.dim() for dim in dims]))
+
+
+@FORMS.form_of("aten::flip")
+def flip(x: Tensor, dims: Sequence[int]) -> Tensor:
+    return whole(parts(x).flip([dim % x.dim() for dim in dims]))
+
+
 @FORMS.form_of("aten::index.Tensor")
 def index(x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     result: Tensor = torch.ops.aten.index.Tensor(parts(x), indices)
@@ -64,7 +78,28 @@ def index_select(x: Tensor, dim: int, chosen: Tensor) -> Tensor:
 
 @FORMS.form_of("aten::gather")
 def gather(x: Tensor, dim: int, chosen: Tensor, *, sparse_grad: bool = False) -> Tensor:
-    return whole(parts(x).gather(dim % x.dim(), chosen.unsqueeze(-1).expand(*chosen.shape, 2)))
+    return whole(parts(x).gather(dim % x.dim(), _of_both_parts(chosen)))
+
+
+def _of_both_parts(places: Tensor) -> Tensor:
+    """Return the places of pairs, from those of complex elements."""
+    return places.unsqueeze(-1).expand(*places.shape, 2)
+
+
+@FORMS.form_of("aten::masked_select")
+def masked_select(x: Tensor, mask: Tensor) -> Tensor:
+    shape = torch.broadcast_shapes(x.shape, mask.shape)  # type: ignore[no-untyped-call]
+    return whole(parts(x).expand(*shape, 2)[mask.expand(shape)])
+
+
+@FORMS.form_of("aten::scatter.src", applies=lambda x, *_, **__: x.dim() > 0)
+def scatter(x: Tensor, dim: int, places: Tensor, src: Tensor) -> Tensor:
+    return whole(parts(x).scatter(dim % x.dim(), _of_both_parts(places), parts(src, x.dtype)))
+
+
+@FORMS.form_of("aten::scatter_add", applies=lambda x, *_, **__: x.dim() > 0)
+def scatter_add(x: Tensor, dim: int, places: Tensor, src: Tensor) -> Tensor:
+    return whole(parts(x).scatter_add(dim % x.dim(), _of_both_parts(places), parts(src, x.dtype)))
 
 
 @FORMS.form_of("aten::index_put")
@@ -109,12 +144,11 @@ def unbind(x: Tensor, dim: int = 0) -> list[Tensor]:
 
 @FORMS.form_of("aten::constant_pad_nd")
 def constant_pad_nd(x: Tensor, pad: Sequence[Size], value: Number = 0) -> Tensor:
-    real, imaginary = halves(x)
-    number = complex(value)
-    return join(
-        torch.constant_pad_nd(real, pad, number.real),
-        torch.constant_pad_nd(imaginary, pad, number.imag),
+    padded = (
+        torch.constant_pad_nd(part, pad, number)
+        for part, number in zip(halves(x), parts_of(value), strict=True)
     )
+    return join(*padded)
 
 
 @FORMS.form_of("aten::where.self")
@@ -179,7 +213,7 @@ def full_like(x: Tensor, value: Number, *, dtype: torch.dtype | None = None, **_
     wanted = x.dtype if dtype is None else dtype
     like = parts(x)[..., 0]
     if not wanted.is_complex:
-        return torch.full_like(like, complex(value).real, dtype=wanted)
+        return torch.full_like(like, parts_of(value)[0], dtype=wanted)
     real = wanted.to_real()
     return join_parts_of(value, lambda number: torch.full_like(like, number, dtype=real))
 

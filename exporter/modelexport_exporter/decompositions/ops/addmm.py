@@ -1,6 +1,7 @@
 """Matrix products plus an addend: beta · addend + alpha · product.
 
-With beta = 0 the addend is ignored, even if it is NaN; onnxruntime has no Gemm of integers.
+With beta = 0 the addend is ignored, even if it is NaN; onnxruntime has no Gemm of integers, for
+which torch drops the fractions of both factors.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ FAMILY = Family("Matrix products with an addend", __doc__)
 
 
 def _sum(x: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
+    if not (x.dtype.is_floating_point or x.dtype.is_complex):
+        beta, alpha = int(beta), int(alpha)
     if alpha != 1:
         product = product * alpha
     if beta == 0:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from modelexport_exporter.decompositions.dtypes import HALVES
 from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import Size, number, scaled_sizes
 
@@ -73,7 +74,7 @@ def _resize(
         scale = _scale(x.shape[axis], sizes[axis], factors[axis], x, align=align)
         dtype = torch.float64 if x.dtype is torch.float64 else torch.float32
         weights = _weights(x.shape[axis], sizes[axis], scale, support, kernel, dtype)
-        moved = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
+        moved = x.to(torch.float32) if x.dtype in HALVES else x
         product = moved.movedim(axis, -1) @ weights.mT.to(moved.dtype)
         x = product.movedim(-1, axis).to(x.dtype)
     return x

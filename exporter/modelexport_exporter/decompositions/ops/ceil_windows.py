@@ -81,6 +81,11 @@ def max_pool_floor(
     return torch.max_pool2d(x.unsqueeze(-2), *options).squeeze(-2)
 
 
+def has_pools(x: Tensor) -> bool:
+    """Return whether onnxruntime has an AveragePool, and a Conv, of this dtype."""
+    return x.dtype.is_floating_point and x.dtype is not torch.float64
+
+
 def places_of_windows(
     x: Tensor, kernel: Sequence[int], steps: Sequence[int], gaps: Sequence[int]
 ) -> list[Tensor]:
@@ -99,7 +104,7 @@ def places_of_windows(
     return parts
 
 
-def _both_sides(margins: Sequence[int]) -> list[int]:
+def both_sides(margins: Sequence[int]) -> list[int]:
     """Return what F.pad takes for the same margin before and after each of the last dims."""
     return [pad for margin in reversed(margins) for pad in (margin, margin)]
 
@@ -118,9 +123,8 @@ def sum_windows(
     if ceil_mode:
         edges = [edge(*options) for options in zip(kernel, steps, margins, strict=True)]
         x = widen(x, dims, edges, 0)
-    if x.dtype is torch.float64:
-        # onnxruntime has no AveragePool of float64.
-        x = F.pad(x, _both_sides(margins)) if any(margins) else x
+    if not has_pools(x):
+        x = F.pad(x, both_sides(margins)) if any(margins) else x
         first, *others = places_of_windows(x, kernel, steps, [1] * dims)
         for part in others:
             first = first + part
@@ -130,6 +134,13 @@ def sum_windows(
         wide = pool(x.unsqueeze(-2), [1, *kernel], [1, *steps], [0, *margins])
         return wide.squeeze(-2) * kernel[0]
     return pool(x, kernel, steps, margins) * torch.Size(kernel).numel()
+
+
+def divided(total: Tensor, count: Tensor | int) -> Tensor:
+    """Return a mean as a pool does, which drops the fraction of integers."""
+    if total.is_floating_point():
+        return total / count
+    return torch.div(total, count, rounding_mode="trunc")
 
 
 def average_windows(
@@ -145,7 +156,7 @@ def average_windows(
     steps, margins = each(stride, dims, kernel), each(padding, dims)
     inside, outside = torch.ones_like(x), margins
     if count_include_pad and any(margins):
-        inside, outside = F.pad(inside, _both_sides(margins), value=1.0), [0] * dims
+        inside, outside = F.pad(inside, both_sides(margins), value=1), [0] * dims
     edges = [edge(*options) for options in zip(kernel, steps, margins, strict=True)]
     held = sum_windows(widen(inside, dims, edges, 0), dims, kernel, steps, outside)
-    return sum_windows(x, dims, kernel, steps, margins, ceil_mode=True) / held
+    return divided(sum_windows(x, dims, kernel, steps, margins, ceil_mode=True), held)

@@ -57,7 +57,7 @@ def packed_lu(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return a, order, torch.cat(pivots, -1).to(torch.int32)
 
 
-def swap(places: Tensor, k: int, pivot: Tensor) -> Tensor:
+def swap(places: Tensor, k: int | Tensor, pivot: Tensor) -> Tensor:
     """Return the places 0, 1, … after place k and place `pivot` [..., 1] were exchanged."""
     return torch.where(places == k, pivot, torch.where(places == pivot, k, places))
 
@@ -73,6 +73,12 @@ def parity(order: Tensor, n: int) -> Tensor:
     later = torch.ones(n, n, device=order.device, dtype=torch.bool).triu(1)
     inverted = (order.unsqueeze(-1) > order.unsqueeze(-2)) & later
     return 1 - 2 * (inverted.to(torch.int64).sum((-2, -1)) % 2)
+
+
+def sign_and_logarithm(pivots: Tensor, parity: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Return those of a determinant: logarithms cancel in eager's precision as they do in eager."""
+    rounded = pivots.to(dtype)
+    return torch.sign(rounded).prod(-1) * parity.to(dtype), torch.log(rounded.abs()).sum(-1)
 
 
 _LU = "Gaussian elimination with partial pivoting, unrolled, in float64"
@@ -97,10 +103,31 @@ def linalg_lu(a: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]
 def linalg_slogdet(a: Tensor) -> tuple[Tensor, Tensor]:
     if a.shape[-1] == 0:
         return a.new_ones(a.shape[:-2]), a.new_zeros(a.shape[:-2])
+    return sign_and_logarithm(*_pivots(a), a.dtype)
+
+
+def _pivots(a: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the float64 pivots of Gaussian elimination [..., n], and the parity of its swaps."""
     packed, order, _ = packed_lu(a)
-    diagonal = packed.diagonal(dim1=-2, dim2=-1)
-    sign = torch.sign(diagonal).prod(-1) * parity(order, a.shape[-1])
-    return sign.to(a.dtype), torch.log(diagonal.abs()).sum(-1).to(a.dtype)
+    return packed.diagonal(dim1=-2, dim2=-1), parity(order, a.shape[-1])
+
+
+def _is_double(a: Tensor) -> bool:
+    return a.dtype is torch.float64 and unrolls_square(a)
+
+
+@FAMILY.decomposes(
+    "aten::linalg_det",
+    "aten::det",
+    defect="onnxruntime has no Det of float64",
+    method=_LU,
+    applies=_is_double,
+)
+def linalg_det(a: Tensor) -> Tensor:
+    if a.shape[-1] == 0:
+        return a.new_ones(a.shape[:-2])
+    pivots, sign = _pivots(a)
+    return pivots.prod(-1) * sign
 
 
 @FAMILY.decomposes(

@@ -16,6 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from modelexport_exporter.decompositions.dtypes import HALVES
+from modelexport_exporter.decompositions.ops.arithmetic import broadcast
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Numbers beyond half precision", __doc__)
@@ -37,7 +39,7 @@ def _is_between(x: object, y: object, *_: object, **__: object) -> bool:
     """Return whether a number lies between those of the tensor's dtype."""
     if not isinstance(x, Tensor) or not isinstance(y, int | float) or isinstance(y, bool):
         return False
-    return x.dtype in _HALF and math.isfinite(y) and _rounded(x, y) != y
+    return x.dtype in HALVES and math.isfinite(y) and _rounded(x, y) != y
 
 
 def _is_between_float16(x: Tensor, y: object, *_: object, **__: object) -> bool:
@@ -67,3 +69,24 @@ def _comparison(name: str, compare: Callable[[Tensor, float], Tensor]) -> None:
 
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _comparison(_name, getattr(torch, _name))
+
+
+def _is_half(x: Tensor, y: Tensor, *_: object, **__: object) -> bool:
+    return x.dtype in HALVES or y.dtype in HALVES
+
+
+@FAMILY.decomposes(
+    "aten::cosine_similarity",
+    defect="the result is float32, and eps is no zero",
+    method="each divided by its norm, which is at least the eps that its dtype has",
+    accuracy="exact",
+    applies=_is_half,
+)
+def cosine_similarity(x: Tensor, y: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    x, y = broadcast(x, y)
+    return (_unit(x, dim, eps) * _unit(y, dim, eps)).sum(dim)
+
+
+def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
+    norm: Tensor = torch.linalg.vector_norm(x, 2, dim, keepdim=True)
+    return x / norm.clamp_min(_rounded(x, eps) if x.dtype in HALVES else eps)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from modelexport_exporter.decompositions.dtypes import is_integral
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Integers and booleans", __doc__)
@@ -14,10 +15,6 @@ FAMILY = Family("Integers and booleans", __doc__)
 
 def _is_boolean(x: Tensor, *_: object, **__: object) -> bool:
     return x.dtype == torch.bool
-
-
-def _is_integral(x: Tensor, *_: object, **__: object) -> bool:
-    return not x.dtype.is_floating_point and not x.dtype.is_complex
 
 
 def _is_byte(x: Tensor, *_: object, **__: object) -> bool:
@@ -32,7 +29,7 @@ def _as_int(x: Tensor) -> Tensor:
     "aten::isnan",
     defect="ONNX's IsNaN does not take integers: the file does not load",
     method="no integer is NaN",
-    applies=_is_integral,
+    applies=is_integral,
 )
 def isnan(x: Tensor) -> Tensor:
     return torch.zeros_like(x, dtype=torch.bool)
@@ -42,10 +39,24 @@ def isnan(x: Tensor) -> Tensor:
     "aten::isfinite",
     defect="ONNX's IsInf does not take integers: the file does not load",
     method="every integer is",
-    applies=_is_integral,
+    applies=is_integral,
 )
 def isfinite(x: Tensor) -> Tensor:
     return torch.ones_like(x, dtype=torch.bool)
+
+
+@FAMILY.decomposes(
+    "aten::pixel_shuffle",
+    defect="onnxruntime has no DepthToSpace of integers and booleans",
+    method="reshape into blocks, permute and reshape",
+    accuracy="exact",
+    applies=is_integral,
+)
+def pixel_shuffle(x: Tensor, upscale_factor: int) -> Tensor:
+    *batch, _, height, width = x.shape
+    blocks = x.reshape(*batch, -1, upscale_factor, upscale_factor, height, width)
+    interleaved = blocks.movedim(-3, -1).movedim(-4, -3)  # [..., height, factor, width, factor]
+    return interleaved.reshape(*batch, -1, height * upscale_factor, width * upscale_factor)
 
 
 _BOOLEAN = "on integers, for booleans"
@@ -165,7 +176,7 @@ def masked_fill_booleans(x: Tensor, mask: Tensor, value: float) -> Tensor:
     "aten::round",
     defect="ONNX's operator does not take integers: the file does not load",
     method="nothing to do for integers",
-    applies=_is_integral,
+    applies=is_integral,
 )
 def rounded_integer(x: Tensor, **_: object) -> Tensor:
     return x.clone()
@@ -175,14 +186,14 @@ def rounded_integer(x: Tensor, **_: object) -> Tensor:
     "aten::relu",
     defect="onnxruntime has no Relu of int64 (TorchScript route)",
     method="clamp(min=0), for integers",
-    applies=_is_integral,
+    applies=is_integral,
 )
 def relu_of_integers(x: Tensor) -> Tensor:
     return torch.clamp(x, min=0)
 
 
 def _float_minus_integer(x: Tensor, other: object, *_: object, **__: object) -> bool:
-    return isinstance(other, float) and _is_integral(x)
+    return isinstance(other, float) and is_integral(x)
 
 
 @FAMILY.decomposes(

@@ -7,14 +7,11 @@ import math
 import torch
 from torch import Tensor
 
+from modelexport_exporter.decompositions.dtypes import as_floats
 from modelexport_exporter.decompositions.ops.arithmetic import broadcast, infinite
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Pointwise functions", __doc__)
-
-
-def _as_float(x: Tensor) -> Tensor:
-    return x if x.dtype.is_floating_point else x.to(torch.float32)
 
 
 @FAMILY.decomposes(
@@ -30,14 +27,14 @@ def signbit(x: Tensor) -> Tensor:
 
 @FAMILY.decomposes("aten::copysign.Tensor", method="|x| with the sign bit of the other")
 def copysign(x: Tensor, other: Tensor) -> Tensor:
-    dtype = torch.promote_types(_as_float(x).dtype, other.dtype)
+    dtype = torch.promote_types(as_floats(x).dtype, other.dtype)
     size = x.to(dtype).abs()
     return torch.where(signbit(other), -size, size)
 
 
 @FAMILY.decomposes("aten::copysign.Scalar", method="|x| with the sign bit of the other")
 def copysign_scalar(x: Tensor, other: float) -> Tensor:
-    size = _as_float(x).abs()
+    size = as_floats(x).abs()
     return -size if math.copysign(1.0, other) < 0 else size
 
 
@@ -49,7 +46,7 @@ def copysign_scalar(x: Tensor, other: float) -> Tensor:
     accuracy="3e-7 (float32)",
 )
 def atan2(y: Tensor, x: Tensor) -> Tensor:
-    dtype = torch.promote_types(_as_float(y).dtype, _as_float(x).dtype)
+    dtype = torch.promote_types(as_floats(y).dtype, as_floats(x).dtype)
     y, x = broadcast(y.to(dtype), x.to(dtype))
     both = torch.isinf(y) & torch.isinf(x)
     y, x = torch.where(both, torch.sign(y), y), torch.where(both, torch.sign(x), x)
@@ -79,11 +76,12 @@ def heaviside(x: Tensor, at_zero: Tensor) -> Tensor:
 
 @FAMILY.decomposes(
     "aten::angle",
-    defect="0 for NaN",
+    defect="0 for NaN, and integers for integers",
     method="pi below zero, 0 elsewhere, NaN for NaN",
-    applies=lambda x: x.is_floating_point(),
+    applies=lambda x: not x.is_complex(),
 )
 def angle(x: Tensor) -> Tensor:
+    x = as_floats(x)
     sides = torch.where(x < 0, math.pi, torch.zeros_like(x))
     return torch.where(torch.isnan(x), x, sides)
 
@@ -95,7 +93,7 @@ def angle(x: Tensor) -> Tensor:
     applies=lambda _, eps=None: eps is not None,
 )
 def logit(x: Tensor, eps: float | None = None) -> Tensor:
-    x = _as_float(x)
+    x = as_floats(x)
     z = x
     if eps is not None and eps <= 1 - eps:
         z = x.clamp(eps, 1 - eps)

@@ -9,9 +9,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each, sum_windows
-from modelexport_exporter.decompositions.ops.double_precision import is_double
-from modelexport_exporter.decompositions.ops.double_windows import average
+from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, divided, each, sum_windows
+from modelexport_exporter.decompositions.ops.sliced_windows import average, has_no_kernel
 from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import Size
 
@@ -24,14 +23,14 @@ _CUT = 32
 def _divides(
     x: Tensor, *arguments: object, divisor_override: int | None = None, **_: object
 ) -> bool:
-    if is_double(x):
+    if has_no_kernel(x):
         return True
     return divisor_override is not None or len(arguments) > 5 and arguments[5] is not None  # noqa: RUF021
 
 
 @FAMILY.decomposes(
     "aten::avg_pool2d",
-    defect="divisor_override is ignored; onnxruntime has no AveragePool of float64",
+    defect="divisor_override is ignored; onnxruntime has no AveragePool of float64 and integers",
     method="sum over the window, divided by divisor_override or by its elements",
     applies=_divides,
 )
@@ -46,12 +45,13 @@ def avg_pool2d(
 ) -> Tensor:
     if divisor_override is None:
         return average(2, x, kernel_size, stride, padding, ceil_mode, count_include_pad)
-    return sum_windows(x, 2, kernel_size, stride, padding, ceil_mode) / divisor_override
+    total = sum_windows(x, 2, kernel_size, stride, padding, ceil_mode)
+    return divided(total, divisor_override)
 
 
 @FAMILY.decomposes(
     "aten::avg_pool3d",
-    defect="divisor_override is ignored; onnxruntime has no AveragePool of float64",
+    defect="divisor_override is ignored; onnxruntime has no AveragePool of float64 and integers",
     method="sum over the window, divided by divisor_override or by its elements",
     applies=_divides,
 )
@@ -66,7 +66,8 @@ def avg_pool3d(
 ) -> Tensor:
     if divisor_override is None:
         return average(3, x, kernel_size, stride, padding, ceil_mode, count_include_pad)
-    return sum_windows(x, 3, kernel_size, stride, padding, ceil_mode) / divisor_override
+    total = sum_windows(x, 3, kernel_size, stride, padding, ceil_mode)
+    return divided(total, divisor_override)
 
 
 def _windows(size: Size, windows: int, like: Tensor) -> Tensor:

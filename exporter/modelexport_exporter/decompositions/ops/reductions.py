@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from modelexport_exporter.decompositions.dtypes import HALVES, is_integral
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Reductions", __doc__)
@@ -86,15 +87,11 @@ def amin(x: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:  # noqa: AN
     return torch.amin(wide, dims, keepdim and x.dim() > 0)
 
 
-def _is_integral(x: Tensor, *_: object, **__: object) -> bool:
-    return not x.dtype.is_floating_point and not x.dtype.is_complex
-
-
 @FAMILY.decomposes(
     "aten::nansum",
     defect="ONNX's IsNaN does not take integers: the file does not load",
     method="sum, for integers",
-    applies=_is_integral,
+    applies=is_integral,
 )
 def nansum(
     x: Tensor,
@@ -132,3 +129,24 @@ def is_all_true(x: Tensor) -> Tensor:
 @FAMILY.decomposes("aten::_is_any_true", defect=_ASSERTED, method="any, of booleans")
 def is_any_true(x: Tensor) -> Tensor:
     return torch.any(x)
+
+
+def _are_halves(x: Tensor, *_: object, dtype: torch.dtype | None = None, **__: object) -> bool:
+    return dtype is None and x.dtype in HALVES
+
+
+@FAMILY.decomposes(
+    "aten::sum",
+    "aten::sum.dim_IntList",
+    defect="the result of half precision is float32",
+    method="the sum in float32, as eager's, rounded to the dtype of the terms",
+    applies=_are_halves,
+)
+def sum_of_halves(
+    x: Tensor,
+    dim: list[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> Tensor:
+    return torch.sum(x.float(), dim, keepdim).to(x.dtype)

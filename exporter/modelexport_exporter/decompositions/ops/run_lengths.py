@@ -43,4 +43,20 @@ def repeat_interleave(repeats: Tensor, *, output_size: int | None = None) -> Ten
     return (position.unsqueeze(1) >= ends).to(repeats.dtype).sum(1, dtype=repeats.dtype)
 
 
+@FAMILY.decomposes(
+    "aten::repeat_interleave.self_int",
+    defect="torch.onnx writes a count that follows a size at the wrong place of the shape",
+    method="expanded along a new dim",
+    applies=lambda _, repeats, *rest, **options: not isinstance(repeats, int),
+)
+def repeat_interleave_each(
+    x: Tensor, repeats: int, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    if dim is None:
+        x, dim = x.reshape(-1), 0
+    dim %= x.dim()
+    expanded = x.unsqueeze(dim + 1).expand(*x.shape[: dim + 1], repeats, *x.shape[dim + 1 :])
+    return expanded.reshape(*x.shape[:dim], x.shape[dim] * repeats, *x.shape[dim + 1 :])
+
+
 FAMILY.composites |= {"aten::repeat_interleave.self_Tensor"}

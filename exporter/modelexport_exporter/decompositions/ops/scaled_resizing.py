@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from modelexport_exporter.decompositions.dtypes import HALVES
 from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import (
     Factor,
@@ -111,7 +112,7 @@ def resized(
     align: bool,
 ) -> Tensor:
     """Return x at the sizes, interpolated along one axis after the other."""
-    moved = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
+    moved = x.to(torch.float32) if x.dtype in HALVES else x
     # Widths first, as torch does: the order decides how sums are rounded.
     for axis in reversed(range(2, x.dim())):
         wanted, factor = sizes[axis - 2], factors[axis - 2]

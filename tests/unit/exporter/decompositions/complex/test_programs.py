@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.complex.programs import complex_as_pairs
+from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 
 X = torch.randn(3, 4)
 
@@ -53,3 +54,37 @@ def test_a_disabled_operator_is_left(disabled: str) -> None:
     program = torch.export.export(Chosen(), (X,))
     assert complex_as_pairs(program, [disabled]) is program
     assert complex_as_pairs(program, ()) is not program
+
+
+def test_a_number_made_of_sizes_stays_symbolic() -> None:
+    class Mean(torch.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            mean: Tensor = torch.fft.fft(x) / x.shape[-1]
+            return mean.abs()
+
+    dims = ({1: torch.export.Dim("t", min=2, max=64)},)
+    program = torch.export.export(Mean(), (X,), dynamic_shapes=dims)
+    rewritten = complex_as_pairs(program, ())
+    longer = torch.randn(3, 9)
+    torch.testing.assert_close(rewritten.module()(longer), Mean()(longer))
+
+
+@torch.no_grad()
+def test_a_recurrent_layer_beside_them_keeps_its_length_open() -> None:
+    class Voice(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.GRU(4, 3, batch_first=True)
+
+        def forward(self, x: Tensor) -> Tensor:
+            states: Tensor = self.layer(x)[0]
+            return torch.cat([states, torch.fft.ifft(1j * torch.fft.fft(x)).real], -1)
+
+    frames, longer = torch.randn(2, 5, 4), torch.randn(2, 7, 4)
+    model = Voice().eval()
+    with set_onnx_export_flags(dynamic=True):
+        sizes = ({1: torch.export.Dim("t", min=2, max=64)},)
+        program = torch.export.export(model, (frames,), dynamic_shapes=sizes)
+    rewritten = complex_as_pairs(program, ())
+    assert rewritten is not program
+    torch.testing.assert_close(rewritten.module()(longer), model(longer))

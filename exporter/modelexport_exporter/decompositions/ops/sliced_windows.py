@@ -1,7 +1,7 @@
-"""Convolutions and average pools of float64, of which onnxruntime has only float32 kernels.
+"""Convolutions and pools of float64 and integers, of which onnxruntime has only float32 kernels.
 
-Each place of a window is a slice of the padded input: a pool is the sum of the slices, a
-convolution one product of the weights with all of them.
+Each place of a window is a slice of the padded input: a pool is the sum or the maximum of the
+slices, a convolution one product of the weights with all of them.
 """
 
 from __future__ import annotations
@@ -15,17 +15,24 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from modelexport_exporter.decompositions.dtypes import is_integral
 from modelexport_exporter.decompositions.ops.ceil_windows import (
     Sizes,
     average_windows,
+    both_sides,
+    divided,
     each,
+    edge,
+    has_pools,
+    lowest,
     places_of_windows,
     sum_windows,
+    widen,
 )
-from modelexport_exporter.decompositions.ops.double_precision import is_double, of_channels
+from modelexport_exporter.decompositions.ops.double_precision import of_channels
 from modelexport_exporter.decompositions.registry import Family
 
-FAMILY = Family("Convolutions and pools in double precision", __doc__)
+FAMILY = Family("Convolutions and pools of float64 and integers", __doc__)
 
 
 def _padded(x: Tensor, pads: Sequence[tuple[int, int]]) -> Tensor:
@@ -113,7 +120,12 @@ def convolve_windows_transposed(
     return _batched(x, dims, convolve)
 
 
-_DEFECT = "onnxruntime has no Conv and no ConvTranspose of float64"
+def has_no_kernel(x: Tensor, *_: object, **__: object) -> bool:
+    """Return whether onnxruntime has neither Conv nor AveragePool of its dtype."""
+    return not (has_pools(x) or x.dtype.is_complex)
+
+
+_DEFECT = "onnxruntime has no Conv and no ConvTranspose of float64 and integers"
 for _dims in (1, 2, 3):
     FAMILY.decomposes(
         f"aten::conv{_dims}d",
@@ -121,11 +133,11 @@ for _dims in (1, 2, 3):
         defect=_DEFECT,
         method="weights @ slices of the input, one for each place of a window",
         accuracy="1e-15 (float64)",
-        applies=is_double,
+        applies=has_no_kernel,
     )(partial(convolve_windows, _dims))
 
 
-def _is_double_or_padded_by_a_stride(
+def _has_no_kernel_or_is_padded_by_a_stride(
     x: Tensor,
     *given: Any,  # noqa: ANN401
     **__: object,
@@ -133,7 +145,7 @@ def _is_double_or_padded_by_a_stride(
     weight, stride, transposed, added = given[0], given[2], given[5], given[6]
     dims = weight.dim() - 2
     pairs = zip(each(added, dims, 0), each(stride, dims), strict=True)
-    return is_double(x) or (transposed and any(more >= step for more, step in pairs))
+    return has_no_kernel(x) or (transposed and any(more >= step for more, step in pairs))
 
 
 @FAMILY.decomposes(
@@ -141,7 +153,7 @@ def _is_double_or_padded_by_a_stride(
     defect=_DEFECT + ", and takes no output_padding of a stride or more",
     method="as conv; transposed with zeros between the inputs, and the weights turned",
     accuracy="1e-15 (float64), 3e-7 (float32)",
-    applies=_is_double_or_padded_by_a_stride,
+    applies=_has_no_kernel_or_is_padded_by_a_stride,
 )
 def convolution(
     x: Tensor,
@@ -171,19 +183,70 @@ def average(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """Return the average pool of float64."""
+    """Return the average pool of float64, or of integers."""
     if ceil_mode:
         return average_windows(x, dims, kernel_size, stride, padding, count_include_pad)
     total = sum_windows(x, dims, kernel_size, stride, padding)
     if count_include_pad or not any(each(padding, dims)):
-        return total / math.prod(each(kernel_size, dims))
-    return total / sum_windows(torch.ones_like(x), dims, kernel_size, stride, padding)
+        return divided(total, math.prod(each(kernel_size, dims)))
+    held = sum_windows(torch.ones_like(x), dims, kernel_size, stride, padding)
+    return divided(total, held)
 
 
 FAMILY.decomposes(
     "aten::avg_pool1d",
-    defect="onnxruntime has no AveragePool of float64",
+    defect="onnxruntime has no AveragePool of float64 and integers",
     method="the sum of slices, one for each place of a window, divided",
     accuracy="1e-15 (float64)",
-    applies=is_double,
+    applies=has_no_kernel,
 )(partial(average, 1))
+
+
+def maximum(
+    dims: int,
+    x: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Return the maximum of each window of integers, and its first place in the last dims."""
+    kernel = each(kernel_size, dims)
+    steps, margins, gaps = each(stride, dims, kernel), each(padding, dims), each(dilation, dims)
+    sizes = x.shape[-dims:]
+    places = torch.arange(math.prod(sizes), device=x.device).reshape(sizes)
+    if ceil_mode:
+        edges = [edge(*options) for options in zip(kernel, steps, margins, gaps, strict=True)]
+        x, places = widen(x, dims, edges, lowest(x)), widen(places, dims, edges, 0)
+    if any(margins):
+        pads = both_sides(margins)
+        x, places = F.pad(x, pads, value=lowest(x)), F.pad(places, pads)
+    best, *others = places_of_windows(x, kernel, steps, gaps)
+    first, *further = places_of_windows(places, kernel, steps, gaps)
+    for value, place in zip(others, further, strict=True):
+        first = torch.where(value > best, place, first)
+        best = torch.maximum(best, value)
+    return best, first.expand(best.shape)
+
+
+def _maxima(dims: int, x: Tensor, *options: Any) -> Tensor:  # noqa: ANN401
+    return maximum(dims, x, *options)[0]
+
+
+_NO_MAX_POOL = "ONNX has no MaxPool of int16, int32 and int64"
+for _dims in (2, 3):
+    FAMILY.decomposes(
+        f"aten::max_pool{_dims}d",
+        defect=_NO_MAX_POOL,
+        method="the maximum of slices, one for each place of a window",
+        accuracy="exact",
+        applies=is_integral,
+    )(partial(_maxima, _dims))
+    FAMILY.decomposes(
+        f"aten::max_pool{_dims}d_with_indices",
+        defect=_NO_MAX_POOL,
+        method="as max_pool, and the first place of it",
+        accuracy="exact",
+        applies=is_integral,
+    )(partial(maximum, _dims))
