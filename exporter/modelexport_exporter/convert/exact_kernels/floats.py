@@ -11,6 +11,7 @@ from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
 _WITH_KERNEL = {ir.DataType.FLOAT, ir.DataType.DOUBLE}
+_HALVES = {ir.DataType.FLOAT16, ir.DataType.BFLOAT16}
 _HALF = 0.5
 _CLIP_OF_INPUTS = 11
 """Since which opset the bounds of Clip are inputs."""
@@ -105,3 +106,12 @@ def square_root(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | N
     if len(tensor.shape) or float(tensor.numpy()) != _HALF:
         return None
     return write.op("Sqrt", x)
+
+
+def scatter_halves(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Scatter half precision as float32 where elements meet: kernels of halves do not reduce."""
+    dtype = sizes.dtype(node.inputs[0])
+    reduces = node.attributes.get_string("reduction", "none") != "none"
+    if dtype not in _HALVES or not reduces:
+        return None
+    return write.op("Cast", write.in_dtype(node, ir.DataType.FLOAT, (0, 2)), to=dtype)

@@ -67,14 +67,7 @@ def compute_as_int32(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Valu
     dtype = next((found for value in given if (found := sizes.dtype(value))), None)
     if dtype not in lacking.dtypes:
         return None
-    inputs = [
-        write.op("Cast", value, to=ir.DataType.INT32)
-        if value is not None and value in given
-        else value
-        for value in node.inputs
-    ]
-    made = ir.Node("", node.op_type, inputs, list(node.attributes.values()))
-    (result,) = write.outputs(made)
+    result = write.in_dtype(node, ir.DataType.INT32, places)
     return write.op("Cast", result, to=dtype) if lacking.returns_it else result
 
 
@@ -91,7 +84,5 @@ def count_booleans(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value 
     x = node.inputs[0]
     if x is None or not _is_boolean(x, sizes):
         return None
-    cast = write.op("Cast", x, to=ir.DataType.INT64)
     node.outputs[0].dtype = ir.DataType.INT64
-    made = ir.Node("", node.op_type, [cast, *node.inputs[1:]], list(node.attributes.values()))
-    return write.outputs(made)[0]
+    return write.in_dtype(node, ir.DataType.INT64, (0,))

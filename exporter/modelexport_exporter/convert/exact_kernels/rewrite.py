@@ -67,6 +67,7 @@ OF_FLOATS: Mapping[str, Rewrite] = {
     "ArgMax": not_a_number.place_of_extreme,
     "ArgMin": not_a_number.place_of_extreme,
     "TopK": not_a_number.rank,
+    **dict.fromkeys(("ScatterElements", "ScatterND"), floats.scatter_halves),
 }
 OF_SIGNS: Mapping[str, Rewrite] = dict.fromkeys(
     ("ReduceSum", "ReduceMean"), signs_of_zeros.sum_or_mean

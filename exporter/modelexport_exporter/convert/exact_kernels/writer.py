@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,14 @@ class Writer:
     def again(self, node: ir.Node, x: ir.Value, **attributes: int) -> ir.Value:
         """Write the node again, of another first input."""
         return self.named(node, node.op_type, x, **attributes)
+
+    def in_dtype(self, node: ir.Node, dtype: ir.DataType, places: Collection[int]) -> ir.Value:
+        """Write the node, of one output, again, with the inputs at these places cast."""
+        inputs = [
+            self.op("Cast", value, to=dtype) if value is not None and place in places else value
+            for place, value in enumerate(node.inputs)
+        ]
+        return self._add(ir.Node("", node.op_type, inputs, list(node.attributes.values())))
 
     def named(self, node: ir.Node, operator: str, x: ir.Value, **attributes: int) -> ir.Value:
         """Write a reduction over the axes of the node, which is a reduction, too."""

@@ -216,3 +216,37 @@ def test_two_bounds_stay() -> None:
     model = graph_of("Clip", [x], {1: np.array(0, np.float32), 2: np.array(1, np.float32)})
     avoid_inexact_kernels(model, Declared({}, ()))
     assert operators(model) == ["Clip"]
+
+
+PLACES = np.array([[0, 2, 0], [1, 1, 1]])
+HALVES = np.array([[0.5, 2048.0, 1.0], [-3.0, 0.25, 7.0]], np.float16)
+
+
+@pytest.mark.parametrize("how", ["add", "mul", "max", "min"])
+def test_halves_that_meet_at_a_place(how: str) -> None:
+    x = np.ones((2, 3), np.float16)
+    model = graph_of("ScatterElements", [x, PLACES, HALVES], axis=1, reduction=how)
+    reduce = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}[how]
+    want = torch.from_numpy(x).scatter_reduce(
+        1, torch.from_numpy(PLACES), torch.from_numpy(HALVES), reduce
+    )
+    found = rewritten(model, [x, PLACES, HALVES])
+    assert found.dtype == np.float16
+    np.testing.assert_allclose(found, want.numpy(), rtol=1e-3)
+
+
+def test_halves_added_at_rows() -> None:
+    x, rows = np.ones((3, 2), np.float16), np.array([[0], [2], [0]])
+    updates = np.array([[1, 2], [3, 4], [5, 6]], np.float16)
+    found = rewritten(
+        graph_of("ScatterND", [x, rows, updates], reduction="add"), [x, rows, updates]
+    )
+    assert found.dtype == np.float16
+    assert found.tolist() == [[7, 9], [1, 1], [4, 5]]
+
+
+def test_halves_without_a_reduction_stay() -> None:
+    x = np.ones((2, 3), np.float16)
+    model = graph_of("ScatterElements", [x, PLACES, HALVES], axis=1)
+    avoid_inexact_kernels(model, Declared({}, ()))
+    assert operators(model) == ["ScatterElements"]
