@@ -49,6 +49,12 @@ def cpu_count(cgroup: Path = CGROUP) -> int:
     return _cpus_of(_cpu_quota(cgroup))
 
 
+def thread_count() -> int:
+    """Return how many threads may compute: one for each CPU, at most OMP_NUM_THREADS."""
+    declared = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cpu_count(), int(declared) if declared.isdecimal() and int(declared) else 1 << 16)
+
+
 def _cpus_of(quota: float | None) -> int:
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     available = min(allowed or 1, math.ceil(quota) if quota else 1 << 16)

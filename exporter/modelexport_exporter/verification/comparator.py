@@ -17,6 +17,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core.comparison import (
     OutputComparison,
@@ -128,8 +129,8 @@ class Comparator:
             return None
         try:
             got = self._run_file(arrays, where)
-        except ExportFailure:
-            if self._unusual.may_fail(sample):
+        except ExportFailure as failure:
+            if self._may_fail(sample, arrays, failure):
                 return None
             raise
         known = self._settle_dtypes(arrays)
@@ -161,6 +162,18 @@ class Comparator:
         return SampleComparison(
             sample.dims, sample.seed, tuple(outputs), sample.values, reordered is not None
         )
+
+    def _may_fail(
+        self, sample: Sample, arrays: Mapping[str, Array], failure: ExportFailure
+    ) -> bool:
+        """Return whether the file may fail on a sample that eager ran on."""
+        if self._unusual.may_fail(sample):
+            return True
+        if failure.reason is not Reason.RUNTIME_FAILED or sample.values not in FAR_NUMBERS:
+            return False
+        raises = self._runs.rounding_decides_errors(arrays)
+        self._unusual.failed_far += raises
+        return raises
 
     def _settle_dtypes(self, arrays: Mapping[str, Array]) -> bool:
         """Determine the arithmetic, unless it is known; return whether it was."""

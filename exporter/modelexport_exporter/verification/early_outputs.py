@@ -11,6 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from modelexport_exporter.verification.early_arithmetic import EarlyArithmetic
 from modelexport_exporter.verification.samples.met_arrays import digest_of
 from modelexport_exporter.verification.seeking.watched_run import WatchedRun
 
@@ -42,11 +43,16 @@ class EarlyOutputs:
         self._kept: dict[bytes, EarlyRun] = {}
         self._bytes = 0
         self._keeps, self._keeps_unwatched = True, True
-        self.seconds = 0.0
-        """How long it took to compute the outputs that were used."""
+        self._seconds = 0.0
+        self.arithmetic = EarlyArithmetic()
 
     def __bool__(self) -> bool:
         return bool(self._kept)
+
+    @property
+    def seconds(self) -> float:
+        """Return how long it took to compute what was used."""
+        return self._seconds + self.arithmetic.seconds
 
     def has(self, arrays: Mapping[str, Array]) -> bool:
         """Return whether the outputs for these arrays are kept."""
@@ -67,7 +73,7 @@ class EarlyOutputs:
             return None
         run = self._kept.pop(digest_of(arrays), None)
         if run is not None:
-            self.seconds += run.seconds
+            self._seconds += run.seconds
             self._bytes -= run.size_bytes
         return run
 

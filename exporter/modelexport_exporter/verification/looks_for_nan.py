@@ -24,6 +24,9 @@ OWN_WAY = (
 )
 """How the ops of torch begin whose kernels treat NaN in a way of their own: fused attention returns
 zeros, the imaginary part of a sum is 0, and a search by halves goes astray among them."""
+OF_COMPLEX = frozenset({"add", "sub", "rsub", "div", "reciprocal", "abs", "angle", "pow", "sqrt"})
+"""Ops of complex numbers that pass a NaN of one part on to the other, or do not, as the kernel that
+runs has it: a sum multiplies by `alpha`, 1 + 0j."""
 INTEGERS = frozenset({torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64})
 READING = frozenset({"_local_scalar_dense", "item", "is_nonzero", "equal"})
 """ATen ops that return a Python value."""
@@ -67,7 +70,7 @@ class LooksForNan(AtenMode):
         self.rounds = False
         """Whether floats become integers: which one an infinity becomes is not defined."""
         self.has_own_way = False
-        """Whether an op of OWN_WAY runs."""
+        """Whether an op of OWN_WAY, or of OF_COMPLEX, runs."""
         self.may_crash = False
         """Whether a kernel of another library runs: deform_conv2d of torchvision reads foreign
         memory where an offset is NaN."""
@@ -87,13 +90,21 @@ class LooksForNan(AtenMode):
         name = op_name(func)
         self.reads_values = self.reads_values or name in READING
         makes_integers = "quantize" in name or _makes_integers(func, args, kwargs)
-        self.has_own_way = self.has_own_way or name.startswith(OWN_WAY)
+        self.has_own_way = self.has_own_way or _has_own_way(name, args)
         self.may_crash = self.may_crash or is_of_other_library(func)
         compares = name in COMPARING and _is_test(*args[:2])
         if not self._calls.inside:
             self.found = self.found or name in NAN_OPS or compares
             self.rounds = self.rounds or makes_integers
         return func(*args, **kwargs)
+
+
+def _has_own_way(name: str, args: tuple[Any, ...]) -> bool:
+    if name.startswith(OWN_WAY):
+        return True
+    return name in OF_COMPLEX and any(
+        isinstance(value, torch.Tensor) and value.is_complex() for value in args
+    )
 
 
 def _is_test(one: Any, other: Any) -> bool:  # noqa: ANN401

@@ -17,6 +17,8 @@ MEMORY_FACTOR = 3
 """A run in float64 takes at most so many times the memory that samples took so far."""
 SECONDS = 20.0
 """Time budget of all runs together."""
+ROUNDINGS = 4
+"""Runs that are rounded at random, of which one has to raise where the file does."""
 
 
 class PerturbedRuns:
@@ -24,6 +26,7 @@ class PerturbedRuns:
 
     def __init__(self, original: Original, *, simulated: bool) -> None:
         self._original = original
+        self._simulated = simulated
         self._kernels_err = not simulated
         """False once a run showed that the model calls no op whose kernel has absolute errors."""
         self._spent = 0.0
@@ -54,6 +57,17 @@ class PerturbedRuns:
         if run == 1:
             self._add_kernel_errors(arrays, estimates)
         return True
+
+    def rounding_decides_errors(self, arrays: Mapping[str, Array]) -> bool:
+        """Return whether the model raises when it is rounded at random, and not in float64."""
+        if self._simulated or not self.available or self._exceeds_budget():
+            return False
+        started = self._original.clock()
+        raises = self._original.perturbed(arrays, 0) is not None and any(
+            self._original.perturbed(arrays, run) is None for run in range(1, ROUNDINGS + 1)
+        )
+        self._spent += self._original.clock() - started
+        return raises
 
     def _add_kernel_errors(
         self, arrays: Mapping[str, Array], estimates: list[NoiseEstimate]

@@ -185,6 +185,13 @@ class EagerReference:
         with self.without_caches(self._module):
             return [to_array(leaf) for leaf in in_float64(lambda: self.call(values))]
 
+    def in_float64_if_possible(self, arrays: Mapping[str, Array]) -> list[Array]:
+        """Return its outputs computed in float64; none where it does not run in it."""
+        try:
+            return self.in_float64(arrays)
+        except PerturbedArithmeticUnavailable:
+            return []
+
     def with_random_rounding(self, arrays: Mapping[str, Array], seed: int) -> list[Array]:
         """Return its outputs when its ops round at random. Same exceptions."""
         values = self.values(arrays)

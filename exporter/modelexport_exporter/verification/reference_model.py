@@ -16,7 +16,7 @@ from modelexport_exporter.call import NUMBERS, BoundInputs, bind_inputs
 from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.core.dims import DimSizes, is_dynamic
-from modelexport_exporter.core.machine import cpu_count
+from modelexport_exporter.core.machine import thread_count
 from modelexport_exporter.core.providers import GPU, TF32_OFF, choose_provider
 from modelexport_exporter.core.types import ExportTask, ReportProgress
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
@@ -48,7 +48,7 @@ class ReferenceModel:
 
 def load_reference_model(task: ExportTask, progress: ReportProgress) -> ReferenceModel:
     """Load the task's checkpoint in the process that calls it. Raises ExportFailure."""
-    torch.set_num_threads(cpu_count())
+    torch.set_num_threads(thread_count())
     provider = choose_provider(
         task.spec.verification.provider, torch.cuda.is_available(), task.spec.export.precision
     )

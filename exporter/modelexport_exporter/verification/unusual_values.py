@@ -54,6 +54,8 @@ class UnusualValues:
         self._nan: TreatmentOfNan | None = None
         """None before the first unusual sample."""
         self._left_out: set[str] = set()
+        self.failed_far = 0
+        """Samples of far numbers on which the file failed, as eager does if it rounds otherwise."""
 
     def runs_on(self, sample: Sample, arrays: Mapping[str, Array]) -> bool:
         """Return whether eager is to run on the sample."""
@@ -98,7 +100,16 @@ class UnusualValues:
         return frozenset(found)
 
     def coverage(self) -> list[str]:
-        """Return which outputs were not compared where an input is NaN."""
+        """Return which outputs were not compared where an input is NaN, and which samples."""
+        return [*self._of_nan(), *self._of_far_numbers()]
+
+    def _of_far_numbers(self) -> list[str]:
+        if not self.failed_far:
+            return []
+        where = "eager raises an error there if it rounds otherwise"
+        return [f"{self.failed_far} samples of far numbers not: {where}"]
+
+    def _of_nan(self) -> list[str]:
         if not self._left_out:
             return []
         names = ", ".join(sorted(self._left_out))

@@ -165,7 +165,8 @@ class LocalOriginal:
 
     def computed_in(self, arrays: Arrays) -> list[Arithmetic]:
         """Return for each output the arithmetic that leads to it."""
-        return self._reference.computed_in(arrays)
+        early = self._reference.early.arithmetic.take_computed_in(arrays)
+        return self._reference.computed_in(arrays) if early is None else early
 
     def perturbed(self, arrays: Arrays, run: int) -> list[Array] | None:
         """Return the outputs in perturbed arithmetic; None where it does not run in it."""
@@ -176,10 +177,8 @@ class LocalOriginal:
                 return self._reference.with_random_rounding(arrays, run)
         except PerturbedArithmeticUnavailable:
             return None
-        try:
-            return self._reference.in_float64(arrays)
-        except PerturbedArithmeticUnavailable:
-            return []
+        early = self._reference.early.arithmetic.take_in_float64(arrays)
+        return self._reference.in_float64_if_possible(arrays) if early is None else early
 
     def with_kernel_errors(self, arrays: Arrays) -> list[Array] | None:
         """Return the outputs with the absolute errors of kernels; None where none has any."""

@@ -52,9 +52,6 @@ from modelexport_exporter.workers.watched_file import WatchedFile
 
 Array = NDArray[Any]
 
-MEASURED_BELOW_SECONDS = 1.0
-"""The model's noise is measured once, even if both agree, where no sample took longer."""
-
 DECISIONS_SECONDS = 0.5
 """Time to seek sizes at which the file decides otherwise."""
 
@@ -331,5 +328,5 @@ class Verification:
         slowest = self._scheduler.slowest
         if self._measured or sample.values not in ORDINARY or slowest is None:
             return False
-        self._measured = slowest < MEASURED_BELOW_SECONDS
+        self._measured = time_shares.measures_noise(slowest)
         return self._measured

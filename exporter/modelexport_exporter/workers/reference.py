@@ -25,6 +25,7 @@ from modelexport_exporter.core.machine import (
     free_unused,
     release_memory,
     sharing_cpus,
+    thread_count,
 )
 from modelexport_exporter.core.outcome import NotCompared
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
@@ -73,7 +74,7 @@ class Reference:
         free_large_blocks_at_once()
         with sharing_cpus(EXPORTER_AND_REFERENCE), older_torch():
             model = prepare_shapes(load_reference_model(task, lambda *_: None))
-            threads = cpu_count()
+            threads = thread_count()
         self._model = model
         if cpu_count() > 1 and not model.on_gpu:
             self._early = EarlyRuns(task, model, threads)
@@ -94,7 +95,7 @@ class Reference:
         model, self._model = self._model, None
         if self._early is not None:
             model, self._early = self._early.stop(), None
-        torch.set_num_threads(cpu_count())
+        torch.set_num_threads(thread_count())
         if model is None:
             free_large_blocks_at_once()
             model = load_reference_model(task, as_verification(progress))

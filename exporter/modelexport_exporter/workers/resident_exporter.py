@@ -18,7 +18,7 @@ from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.convert.dynamo import Translation, finish
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.machine import cpu_count, free_unused, sharing_cpus
+from modelexport_exporter.core.machine import free_unused, sharing_cpus, thread_count
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress, Rung
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins
@@ -78,7 +78,7 @@ class ResidentExporter:
             raise ExportFailure(Reason.CONVERSION_FAILED, "no graph was kept")
         # The previous checkpoint is verified at the same time.
         with sharing_cpus(2):
-            torch.set_num_threads(cpu_count())
+            torch.set_num_threads(thread_count())
         try:
             return self._rebind(family, task, progress)
         finally:

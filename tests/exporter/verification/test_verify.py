@@ -113,6 +113,7 @@ def test_rounding_error_of_correct_models_is_accepted(tmp_path: Path, model: Rea
     assert outcome.summary.verdict is Verdict.VERIFIED
 
 
+@pytest.mark.nightly
 def test_large_model_is_verified_without_prepacking_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

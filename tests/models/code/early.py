@@ -51,6 +51,43 @@ class Failing(Plain):
         return super().forward(x)
 
 
+class Counting(Plain):
+    """Counts its calls."""
+
+    calls = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        return super().forward(x)
+
+
+class Wide(Plain):
+    """Has a weight of 32 MiB."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.ones((1 << 23) + 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) * self.table[0]
+
+
+class Converting(Plain):
+    """Keeps a buffer in the dtype of its numbers."""
+
+    scale: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("scale", torch.ones(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = super().forward(x)
+        if self.scale.dtype is not y.dtype:
+            self.scale = self.scale.to(y.dtype)
+        return y * self.scale
+
+
 def rows(sizes: Mapping[str, int], seed: int) -> dict[str, Tensor]:
     """Return rows of the sampler's own."""
     generator = torch.Generator().manual_seed(seed)

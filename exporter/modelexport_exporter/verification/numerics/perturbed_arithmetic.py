@@ -29,6 +29,8 @@ WIDE = {
 """The double precision of a dtype."""
 REINTERPRETING = frozenset({torch.ops.aten.view.dtype})
 """Ops that read a float's bits: there are others in float64."""
+LOOKING_UP = frozenset({"embedding", "index_select", "gather"})
+"""Ops that return some of the numbers of a tensor: these are widened, and not the whole table."""
 COMPARING = frozenset(
     {
         torch.bilinear,
@@ -116,6 +118,8 @@ def call_wide(
     widen: Callable[[Any], Any] | None = None,
 ) -> Any:  # noqa: ANN401
     """Return what an op returns when `widen` widens its arguments; without it, `widened`."""
+    if widen is None and op_name(func) in LOOKING_UP:
+        return widened(func(*args, **kwargs))
     if func in REINTERPRETING:
         msg = f"{func} reads the bits of a float"
         raise PerturbedArithmeticUnavailable(msg)

@@ -22,7 +22,7 @@ from modelexport_exporter.core.foreign_messages import (
     NO_KERNEL_TO_RUN,
     ONNXRUNTIME_OUT_OF_MEMORY,
 )
-from modelexport_exporter.core.machine import cpu_count
+from modelexport_exporter.core.machine import thread_count
 from modelexport_exporter.core.providers import (
     NAMES,
     AssignedNode,
@@ -129,7 +129,7 @@ class Session:
 
 def _options(*, prepack: bool, arena: bool) -> Any:  # noqa: ANN401 - onnxruntime is untyped
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = cpu_count()
+    options.intra_op_num_threads = thread_count()
     options.log_severity_level = _ERRORS_ONLY
     # Arenas keep the largest sample's memory, which a single verification does not reuse.
     options.enable_cpu_mem_arena = arena

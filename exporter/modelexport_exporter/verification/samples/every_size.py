@@ -69,7 +69,8 @@ def likely_alone(
 ) -> Iterator[Sample]:
     """Yield samples with each dim alone at its likely sizes that did not run.
 
-    The others are at their minimum: for models of which not all sizes can be run.
+    The others are at their minimum: for models of which not all sizes can be run. The values of a
+    size do not depend on the others that are likely.
     """
     lowest = DimSizes.of(spec).lowest
     met = {name: {sizes.get(name) for sizes in ran} for name in lowest}
@@ -78,8 +79,8 @@ def likely_alone(
         for name in lowest
     ]
     together = (own for several in zip_longest(*left) for own in several if own is not None)
-    for seed, (name, size) in enumerate(together, FIRST_SEED):
-        yield Sample({**lowest, name: size}, Values.NORMAL, seed)
+    for name, size in together:
+        yield Sample({**lowest, name: size}, Values.NORMAL, FIRST_SEED + size)
 
 
 def _sweeps(

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_exporter.core.dims import DimSizes, concrete_shape, middle_of
-from modelexport_exporter.core.sample import Sample, Values
+from modelexport_exporter.core.sample import ORDINARY, Sample, Values
 
 BASIC = (
     Values.NORMAL,
@@ -64,6 +64,8 @@ AT_HIGHEST = (
 """What dims at their maximum run with together: many rows, and many places in each."""
 MOST_SPARSE = 12
 """Samples of many sparse rows: one rule for one place is met by one row in fifty."""
+MOST_VALUES = 1 << 19
+"""Elements of the inputs that a kind of values needs at most: three pictures of 224 × 224."""
 CONSECUTIVE = 8
 """Number of consecutive sizes: a size that is halved or rounded differs by its remainder."""
 
@@ -78,7 +80,8 @@ def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
     plan += [(between, Values.NORMAL)]
     larger = _missing(plan, [{**lowest, name: highest[name]} for name in lowest])
     plan += [(dims, LARGER[place % len(LARGER)]) for place, (dims, _) in enumerate(larger)]
-    plan += [(between, values) for values in BASIC]
+    few = _with_fewer_values(spec, between)
+    plan += [(between, values) if values in ORDINARY else (few, values) for values in BASIC]
     plan += [(lowest, Values.WITH_NAN), (lowest, Values.WITH_INFINITY)]
     alone = [{**lowest, name: between[name]} for name in lowest]
     alone += [{**lowest, name: middle_of(dim)} for name, dim in spec.dims.items()]
@@ -127,6 +130,19 @@ def shrink(sample: Sample, lowest: Mapping[str, int], factor: float) -> Sample |
         if max(low, 1) < size < sample.dims[name]:
             return Sample({**sample.dims, name: size}, sample.values, sample.seed)
     return None
+
+
+def _with_fewer_values(spec: ModelExportSpec, sizes: dict[str, int]) -> dict[str, int]:
+    """Return sizes with at most MOST_VALUES elements, or with one dim just above its minimum.
+
+    The first dim in the order of declaration that can be smaller is taken: usually the batch.
+    """
+    factor = MOST_VALUES / max(volume(spec.inputs, sizes), 1)
+    for name, low in DimSizes.of(spec).lowest.items():
+        size = max(math.floor(sizes[name] * factor), low + 1)
+        if size < sizes[name]:
+            return {**sizes, name: size}
+    return sizes
 
 
 def volume(inputs: Sequence[Input], dims: Mapping[str, int]) -> int:

@@ -14,6 +14,8 @@ MORE_WITHIN_SECONDS = 2.0
 
 FAST_SECONDS, FAST_SHARE = 0.05, 0.9
 """A model is fast if this share of its samples took less: a busy machine delays single ones."""
+MEASURED_BELOW_SECONDS = 1.0
+"""The model's noise is measured once, even if both agree, where no sample took longer."""
 EACH_INTEGER_SECONDS = 0.25
 """Time for samples of all integers of a range, of fast models, as long as the others took."""
 EACH_INTEGER_AT_MOST_SECONDS = 1.0
@@ -45,6 +47,11 @@ def is_fast(seconds: Sequence[float]) -> bool:
     """Return whether a model is fast whose samples took so long; it is before the first."""
     fast = sum(own < FAST_SECONDS for own in seconds)
     return fast >= FAST_SHARE * len(seconds)
+
+
+def measures_noise(slowest: float) -> bool:
+    """Return whether to measure the noise of a model whose slowest sample took so long."""
+    return slowest < MEASURED_BELOW_SECONDS
 
 
 def each_integer_samples(seconds: Sequence[float]) -> int:

@@ -14,6 +14,7 @@ from modelexport_exporter.core.machine import (
     free_memory,
     peak_memory,
     release_memory,
+    thread_count,
 )
 from modelexport_exporter.core.memory import anonymous_bytes
 
@@ -47,6 +48,14 @@ def tree(root: Path, files: dict[str, str]) -> Path:
 )  # fmt: skip
 def test_cpus(tmp_path: Path, files: dict[str, str], expected: int | None) -> None:
     assert cpu_count(tree(tmp_path, files)) == (expected or len(os.sched_getaffinity(0)))
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"), [("1", 1), ("1000", None), ("0", None), ("2,1", None), ("", None)]
+)
+def test_threads(declared: str, expected: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", declared)
+    assert thread_count() == (expected or cpu_count())
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,8 @@ def test_whether_a_module_looks_for_nan(function: Any, expected: bool) -> None: 
         (lambda x: x.long(), TreatmentOfNan.ROUNDED),
         (lambda x: torch.fft.rfft(x).real.long(), TreatmentOfNan.UNDEFINED),
         (lambda x: torch.fft.rfft(x).real, TreatmentOfNan.FUSED),
+        (lambda x: torch.complex(x, x).add(1j).real, TreatmentOfNan.FUSED),
+        (lambda x: torch.complex(x, x).mul(1j).real, TreatmentOfNan.COMPUTED),
         (
             lambda x: torch.nn.functional.scaled_dot_product_attention(x, x, x),
             TreatmentOfNan.FUSED,

@@ -87,3 +87,11 @@ def test_what_depends_on_an_integer_of_nan_is_excused_and_may_fail() -> None:
     outputs = [OutputComparison(name, 0.0, 0.0, 0.0, problem) for name in ("rounded", "other")]
     assert unusual.excused(outputs) == {"rounded"}
     assert unusual.coverage() == ["rounded not with NaN, which became an integer"]
+
+
+def test_failures_at_far_numbers_are_counted() -> None:
+    unusual = UnusualValues(EagerReference(Doubles(), ROWS), ())
+    unusual.failed_far += 2
+    assert unusual.coverage() == [
+        "2 samples of far numbers not: eager raises an error there if it rounds otherwise"
+    ]

@@ -3,12 +3,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from modelexport_api.spec import Dim, Input, ModelExportSpec
 from modelexport_exporter.core.dims import DimSizes, concrete_shape, sizes_between
-from modelexport_exporter.core.sample import Values
+from modelexport_exporter.core.sample import ORDINARY, Values
 from modelexport_exporter.verification.samples.sizes import (
     more_samples,
     plan_samples,
@@ -158,6 +159,16 @@ def test_shrunk_sample_is_smaller_in_one_dim_and_within_its_range(
     assert len(moved) == 1
     assert spec.dims[moved[0]].min < smaller.dims[moved[0]] < corner.dims[moved[0]]
     assert volume(spec.inputs, smaller.dims) <= math.ceil(volume(spec.inputs, corner.dims) * factor)
+
+
+@pytest.mark.parametrize(
+    ("picture", "rows"), [((3, 96, 96), 7), ((3, 224, 224), 3), ((3, 1024, 1024), 2)]
+)
+def test_kinds_of_values_run_on_fewer_large_pictures(picture: tuple[int, ...], rows: int) -> None:
+    images = spec_of([{"name": "x", "shape": ["n", *picture]}], {"n": {"min": 1, "max": 32}})
+    sizes = {sample.values: sample.dims["n"] for sample in plan_samples(images)[2:-1]}
+    assert sizes[Values.LARGE] == sizes[Values.CONSTANT] == rows
+    assert 7 in [sample.dims["n"] for sample in plan_samples(images) if sample.values in ORDINARY]
 
 
 def test_first_declared_dim_shrinks_first() -> None:
