@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator
 from pathlib import Path
@@ -14,7 +15,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import hypothesis
 import pytest
 
-pytest_plugins = ["bed.fixtures", "parallel"]
+pytest_plugins = ["bed.fixtures", "parallel", "shares"]
 
 # A machine that does something else meanwhile is no failure.
 hypothesis.settings.register_profile("patient", deadline=None)
@@ -31,9 +32,13 @@ def torch_workers() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Start the fork server before a test starts one that has imported less."""
+    """Start the fork server before a test starts one that has imported less.
+
+    What was imported lives until the end: collections of garbage need not visit it.
+    """
     if session.config.option.collectonly:
         return
+    gc.freeze()
     if any(_TORCH_WORKERS in getattr(item, "fixturenames", ()) for item in session.items):
         _start_fork_server()
 

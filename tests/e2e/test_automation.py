@@ -79,6 +79,7 @@ def test_all_folds_of_a_training_are_exported_when_it_completes(
     assert all(fold in user.read(page).decode() for fold in FOLDS)
 
 
+@pytest.mark.nightly
 def test_a_training_that_completes_while_the_operator_is_down_is_exported_once(
     user: User, exporter_image: str
 ) -> None:

@@ -66,6 +66,7 @@ def test_a_pod_above_its_memory_limit_is_not_retried(user: User) -> None:
     assert not user.keys(f"{FACTORY_ALLOCATES.name}/onnx/") & {"model.onnx", "manifest.json"}
 
 
+@pytest.mark.nightly
 def test_an_operator_that_was_down_finds_the_result(user: User) -> None:
     user.upload(MINILM)
     name = user.apply(user.manifest(MINILM))
@@ -88,6 +89,7 @@ def test_an_operator_that_was_down_finds_the_result(user: User) -> None:
     assert len(user.pods(name)) == 1
 
 
+@pytest.mark.nightly
 def test_an_export_that_waits_for_a_gpu_reports_it(user: User) -> None:
     """The GPU is a resource of the node: none is left, so the pod waits; then it is scheduled."""
     user.cluster.advertise("nvidia.com/gpu", 0)

@@ -15,7 +15,6 @@ from safetensors.torch import load_file
 from e2e.product import Ended, User
 from models import digits, minilm
 from models.catalog import DIGITS, DIVIDED_POOL, MINILM, SCALED_ELU, RealModel
-from models.code import minilm_encoder
 
 pytestmark = pytest.mark.node
 
@@ -73,6 +72,8 @@ def test_a_sentence_encoder_finds_the_same_sentences_similar(user: User, tmp_pat
     assert shapes == {"input_ids": ["batch", "seq"], "attention_mask": ["batch", "seq"]}
 
     directory = user.download("minilm/onnx/", tmp_path)
+    from models.code import minilm_encoder  # which takes long to import
+
     encoder = minilm_encoder.build(**minilm.config())
     encoder.load_state_dict(load_file(minilm.package_file("model.safetensors")))
     encoder.eval()

@@ -61,6 +61,7 @@ def test_operators_are_right_in_the_pipeline(tmp_path: Path) -> None:
         ("gather", ("--dtypes", "float32", "--dynamic")),
     ],
 )
+@pytest.mark.nightly
 def test_a_form_of_calls_is_right(tmp_path: Path, name: str, form: tuple[str, ...]) -> None:
     status, (entry,), output = swept(tmp_path, "--only", name, *form, "--samples", "2")
     assert status == 0, output
@@ -68,6 +69,7 @@ def test_a_form_of_calls_is_right(tmp_path: Path, name: str, form: tuple[str, ..
     assert outcomes(entry) <= {"right", "no dim", "no elements"}
 
 
+@pytest.mark.nightly
 def test_values_are_drawn_anew_with_each_seed() -> None:
     script = """
 from operators.module import drawn

@@ -181,6 +181,11 @@ def _index(files: object) -> bytes:
     return json.dumps({"weight_map": files}).encode()
 
 
+def _many_names(directory: Path, canary: Path) -> Path:
+    names = {str(n): "a.safetensors" for n in range(3_000_000)}
+    return _directory({_INDEX: _index(names)})(directory, canary)
+
+
 _EVIL = "__import__('os').system('touch CANARY')"
 _INDEX = "model.safetensors.index.json"
 MAKERS: dict[str, Make] = {
@@ -264,7 +269,7 @@ MAKERS: dict[str, Make] = {
     "an index of a list": _directory({_INDEX: _index(["x"])}),
     "an index of numbers": _directory({_INDEX: _index({"weight": 1})}),
     "an index nested deep": _directory({_INDEX: b'{"weight_map":' + b"[" * 100_000}),
-    "an index of 3 million names": _directory({_INDEX: _index({str(n): "a.safetensors" for n in range(3_000_000)})}),
+    "an index of 3 million names": _many_names,
     "a shard that is a link": _directory({_INDEX: _index({"weight": "a.safetensors"})}, {"a.safetensors": "/etc/shadow"}),
     "a config that names code": _directory({"config.json": json.dumps({"model_type": "bert", "auto_map": {"AutoModel": "evil--evil.Evil"}, "architectures": ["Evil"]}).encode(), "model.safetensors": b""}),
     "a config that is no JSON": _directory({"config.json": b"\xff", "model.safetensors": b""}),

@@ -76,6 +76,7 @@ def test_a_node_lost_during_a_real_verification(server: S3Server) -> None:
 
 
 @pytest.mark.usefixtures("torch_workers")
+@pytest.mark.nightly
 def test_a_node_lost_during_a_real_batch(server: S3Server) -> None:
     """After the first checkpoint was published, while the second is verified."""
     case = Case(0, Kind(ALL, batch=True), Change(7), False, cold=False)

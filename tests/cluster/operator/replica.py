@@ -24,6 +24,12 @@ USER = "operator"
 LEASE = "modelexport-operator"
 
 
+def lease(seconds: int) -> dict[str, object]:
+    """Return the settings of a Lease that lasts so long: a busy machine stops a leader for 3 s."""
+    timing = {"durationSeconds": seconds, "renewSeconds": 0.75 * seconds, "retrySeconds": 0.5}
+    return {"name": LEASE, **timing}
+
+
 def grant(plane: ControlPlane) -> None:
     """Bind the operator's permissions to USER."""
     group = "rbac.authorization.k8s.io"
@@ -130,12 +136,7 @@ class Operators:
             "watchNamespaces": [self.namespace],
             "port": port,
             "podStartGraceSeconds": 2,
-            "lease": {
-                "name": LEASE,
-                "durationSeconds": 4,
-                "renewSeconds": 3,
-                "retrySeconds": 0.5,
-            },
+            "lease": lease(10),
             **settings,
         }
         title = f"{self.namespace}-{name}-{self.count}"

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cluster.operator.replica import LEASE, Operators, Replica
+from cluster.operator.replica import LEASE, Operators, Replica, lease
 from cluster.operator.world import SUCCESS, World, eventually
 
 pytestmark = pytest.mark.control_plane
@@ -115,7 +115,8 @@ def test_a_foreign_job_of_that_name_is_not_adopted(world: World, operators: Oper
 def test_one_of_two_replicas_leads_and_the_other_takes_over(
     world: World, operators: Operators
 ) -> None:
-    first, second = operators.start("operator-0"), operators.start("operator-1")
+    short = lease(4)
+    first, second = (operators.start(f"operator-{one}", lease=short) for one in (0, 1))
     eventually(lambda: first.leads() or second.leads(), "one of them leads")
     leader, other = (first, second) if first.leads() else (second, first)
     assert not other.leads()
@@ -133,10 +134,10 @@ def test_one_of_two_replicas_leads_and_the_other_takes_over(
 
 
 def test_a_rollout_transfers_leadership_without_waiting(world: World, operators: Operators) -> None:
-    lease = {"name": LEASE}  # all else as by default: it lasts for 15 s
-    first = operators.start("operator-0", lease=lease)
+    default = {"name": LEASE}  # it lasts for 15 s
+    first = operators.start("operator-0", lease=default)
     eventually(first.leads, "the first leads")
-    second = operators.start("operator-1", lease=lease)
+    second = operators.start("operator-1", lease=default)
     eventually(second.healthy, "the second is up")
     began = time.monotonic()
     assert first.terminate() == 0

@@ -61,6 +61,7 @@ def test_an_operator_killed_in_between_exports_each_completion_once(
     assert trainings.count("auto", "skipped") == 0
 
 
+@pytest.mark.nightly
 def test_hundreds_of_existing_completions_are_exported_across_a_restart(
     trainings: Trainings, operators: Operators
 ) -> None:
