@@ -73,10 +73,13 @@ RUN python3 -m venv /opt/tools \
 COPY requirements/without_cuda.py /opt/requirements/
 RUN cd /opt/requirements \
     && /opt/tools/bin/python without_cuda.py /opt/modelexport/lib/python3*/site-packages
-# 0.2 GB that no export reads: tests, a downloader, and bytecode of what few models import.
+# 0.2 GB that no export reads: tests, a downloader, bytecode of what few models import, and AWS's
+# services other than S3 and those that give credentials.
 RUN cd /opt/modelexport/lib/python3*/site-packages \
     && find . -depth -type d -name tests -exec rm -r {} + \
     && rm -r onnx/backend/test torch/bin/protoc* hf_xet hf_xet-* \
+    && find botocore/data -mindepth 1 -maxdepth 1 -type d \
+        ! -name s3 ! -name sts ! -name sso ! -name sso-oidc ! -name signin -exec rm -r {} + \
     && find transformers/models torch/_inductor torch/testing pygments setuptools networkx -name '*.pyc' -delete \
     && /opt/modelexport/bin/python -B -W ignore /opt/requirements/bytecode.py /opt/modelexport \
     && /opt/modelexport/bin/python -B -c 'import torch, torchvision, onnxruntime, transformers'
