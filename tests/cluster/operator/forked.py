@@ -5,7 +5,8 @@
 Each line of standard input is a JSON list. `["start", LOG, ARGUMENTS, ENVIRONMENT]` forks a replica
 that leads a session of its own; the answer is a line with its process ID. `["poll", PID]` is
 answered with its exit code, negative for a signal, or null while it runs. A replica dies with this
-process.
+process. A replica that fails, as a leader does that cannot renew its Lease while the machine
+stands still, starts again in its process: the kubelet restarts its container.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from typing import IO, Any
 from bed.processes import ask
 from modelexport_exporter.isolation.prctl import die_with_parent
 from modelexport_operator.__main__ import main as run_operator
+from modelexport_operator.app import FAILED
 
+BROKEN = 70
+"""The exit code of a replica that ends with an error which the operator does not expect."""
 _PAUSE = 0.02
 
 
@@ -105,16 +109,22 @@ def _run_replica(log: str, arguments: list[str], environment: dict[str, str]) ->
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (output, 1), (output, 2)):
         os.dup2(source, target)
+    code = _run_operator(arguments)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if code == FAILED:
+        os.execv(sys.executable, [sys.executable, "-m", "modelexport_operator", *arguments])
+    return code
+
+
+def _run_operator(arguments: list[str]) -> int:
     try:
         return run_operator(arguments)
     except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else 1
+        return ended.code if isinstance(ended.code, int) else BROKEN
     except BaseException:  # noqa: BLE001 - the log is all that a replica leaves
         traceback.print_exc()
-        return 1
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        return BROKEN
 
 
 def _answer(question: list[Any]) -> int | None:

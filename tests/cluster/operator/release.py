@@ -16,10 +16,8 @@ import yaml
 
 from bed import processes
 from bed.control_plane import ControlPlane
-from cluster.operator.replica import Operators, Replica
+from cluster.operator.replica import Operators, Replica, lease
 from unit.chart.rendering import CHART
-
-LEASE = {"durationSeconds": 4, "renewSeconds": 3, "retrySeconds": 0.5}
 
 
 @dataclass
@@ -91,7 +89,7 @@ class Release:
         return {**{key: v for key, v in settings.items() if key != "port"}, "lease": self._lease()}
 
     def _lease(self) -> dict[str, Any]:
-        return {"name": self._lease_name, **LEASE}
+        return {**lease(10), "name": self._lease_name}
 
     def _object(self, kind: str) -> dict[str, Any]:
         return self.plane.get(kind, self._lease_name, "--namespace", self.namespace)

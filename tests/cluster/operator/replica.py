@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
+import subprocess
+import time
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -76,8 +79,12 @@ class Replica:
 
     def terminate(self) -> int:
         """Stop the process, as in a rollout; return the exit code."""
-        self.child.process.terminate()
-        return self.child.process.wait(20)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            self.child.process.terminate()  # again where it came while the replica started again
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return self.child.process.wait(5)
+        raise AssertionError(f"{self.child.name} runs 20 s after SIGTERM")
 
     def read(self, path: str) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:

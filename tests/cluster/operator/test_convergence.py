@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 
 import pytest
@@ -145,6 +147,18 @@ def test_a_rollout_transfers_leadership_without_waiting(world: World, operators:
     assert time.monotonic() - began < 2
     world.create("digits")
     assert world.live_pod("digits")
+
+
+def test_a_leader_that_stood_still_starts_again(world: World, operators: Operators) -> None:
+    replica = operators.start(lease=lease(2))
+    eventually(replica.leads, "the replica leads")
+    os.kill(replica.child.pid, signal.SIGSTOP)
+    time.sleep(2)
+    os.kill(replica.child.pid, signal.SIGCONT)
+    world.create("digits")
+    assert world.live_pod("digits")
+    assert "lost leadership" in replica.child.log.read_text()
+    assert replica.terminate() == 0
 
 
 def test_the_job_of_a_deleted_export_is_deleted(world: World, operator: Replica) -> None:
