@@ -46,6 +46,8 @@ class Extents:
     guesses: Guesses
     """The axes of one dim are one."""
     found: tuple[Extent, ...]
+    accepted: bool = True
+    """Whether forward accepts the guesses."""
 
 
 def find_extents(
@@ -79,6 +81,17 @@ def find_extents(
     return Extents(guesses, tuple(found))
 
 
+def not_varied(guesses: Guesses, stated: Collection[str]) -> Extents:
+    """Return the dims of a guess that is refused: common sizes of what is not stated."""
+    source = "forward accepts none that was tried"
+    found = [
+        Extent(axis, 1, _highest(guesses, axis), 1, source)
+        for axis in guesses.used
+        if axis not in stated
+    ]
+    return Extents(guesses, tuple(found), accepted=False)
+
+
 def _equal(guesses: Guesses, axes: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Yield axes of equal sizes, which may change together only: all, then those of two inputs."""
     by_size: dict[int, list[str]] = {}
@@ -104,7 +117,7 @@ def _extent(accepts: Accepts, guesses: Guesses, axis: str) -> Extent | None:
     def takes(size: int) -> bool:
         return accepts(guesses.with_size(axis, size))
 
-    highest = _LARGEST_BATCH if guesses.is_first(axis) else _largest(guesses, axis)
+    highest = _highest(guesses, axis)
     room = base * MOST_ELEMENTS // max(guesses.elements, 1)
     highest = max(min(highest, room), base)
     far = [size for size in (base * 2, base * 4, base // 2) if 0 < size <= max(room, base)]
@@ -120,7 +133,9 @@ def _extent(accepts: Accepts, guesses: Guesses, axis: str) -> Extent | None:
     return Extent(axis, low // step, high // step, step, f"ran at {low} and {high}{times}{refused}")
 
 
-def _largest(guesses: Guesses, axis: str) -> int:
+def _highest(guesses: Guesses, axis: str) -> int:
+    if guesses.is_first(axis):
+        return _LARGEST_BATCH
     rank = max(len(one.axes) for one in guesses.inputs if axis in one.axes)
     return max(_LARGEST_BY_RANK.get(rank, LARGEST), 2 * guesses.sizes[axis])
 

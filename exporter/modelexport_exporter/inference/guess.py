@@ -110,6 +110,11 @@ class Guesses:
         """Return the names of the sizes that may be changed and are tried with this number."""
         return tuple(axis for axis in self.free if self.sizes[axis] == size)
 
+    @property
+    def are_stated(self) -> bool:
+        """Return whether the user states all shapes."""
+        return all(one.name in self.said for one in self.inputs if one.is_tensor)
+
     def is_first(self, axis: str) -> bool:
         """Return whether an axis is the first of each input that has it, as a batch is."""
         return all(one.axes[0] == axis for one in self.inputs if axis in one.axes)

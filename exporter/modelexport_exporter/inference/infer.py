@@ -8,19 +8,24 @@ from pathlib import Path
 
 import torch
 
-from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, InputKind
 from modelexport_api.status import Stage
 from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.call.signature import Signature, signature_of
 from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.checkpoint.load import LoadedModel
-from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.proposal import Proposal, Stated
 from modelexport_exporter.core.types import ReportProgress
+from modelexport_exporter.core.user_frame import user_frame
+from modelexport_exporter.inference import failures
 from modelexport_exporter.inference.assemble import Range, assemble, unused_dims
 from modelexport_exporter.inference.example import Example, example_of
-from modelexport_exporter.inference.extents import Extents, find_extents, with_common_sizes
+from modelexport_exporter.inference.extents import (
+    Extents,
+    find_extents,
+    not_varied,
+    with_common_sizes,
+)
 from modelexport_exporter.inference.first_guess import first_guesses, with_stated
 from modelexport_exporter.inference.guess import Guess, Guesses
 from modelexport_exporter.inference.largest import accepted_range
@@ -49,9 +54,12 @@ def infer(
     checkpoint: Path,
     progress: ReportProgress,
     arguments: Arguments | None = None,
+    *,
+    code_dir: Path | None = None,
 ) -> Proposal:
-    """Return the inputs and dims of a model. Raises ExportFailure if no call is accepted.
+    """Return the inputs and dims of a model.
 
+    Raises ExportFailure if no call is accepted and the user does not state all of it.
     `arguments`: the user's own example of forward's `(args, kwargs)`.
     """
     module = loaded.module
@@ -68,17 +76,14 @@ def infer(
         extents, runs = _around_example(trial, arguments, example, signature, stated), 2
         origin = "the example inputs"
     else:
-        extents, origin, runs = _by_trials(trial, module, signature, stated, checkpoint)
-    ranges = _ranges(trial, extents.guesses, stated)
+        extents, origin, runs = _by_trials(
+            trial, module, signature, stated, checkpoint, code_dir=code_dir
+        )
+    ranges = _ranges(trial, extents.guesses, stated) if extents.accepted else {}
     found = assemble(extents, ranges, stated, origin)
     unused = unused_dims(found, stated)
     if unused:
-        raise ExportFailure(
-            Reason.INPUTS_MISMATCH,
-            f"no input has a dim named {', '.join(unused)}; the dims found are "
-            f"{', '.join(found.dims) or 'none'}",
-            f"Use one of these names, or state the shape: {_example(extents.guesses)}",
-        )
+        raise failures.no_such_dim(unused, found.dims, extents.guesses)
     return Proposal(
         inputs=found.inputs,
         dims=found.dims,
@@ -97,20 +102,10 @@ def _around_example(
     guesses = with_stated(example.guesses, stated.inputs, stated.dims or {})
     own = Trial(trial.module, lambda _values: arguments).refused(guesses)
     if own is not None:
-        raise ExportFailure(
-            Reason.INPUTS_MISMATCH,
-            f"{signature} does not accept the example ({example.guesses.described()}): "
-            f"{own.text[:300]}",
-            "Correct the example's shapes, dtypes and values.",
-        )
+        raise failures.example_refused(signature, example.guesses, own)
     refusal = trial.refused(guesses)
     if refusal is not None:
-        raise ExportFailure(
-            Reason.INPUTS_MISMATCH,
-            f"{signature} does not accept other values of the example's shapes "
-            f"({guesses.described()}): {refusal.text[:300]}",
-            f"State dtype and range of the inputs: {_example(guesses)}",
-        )
+        raise failures.values_refused(signature, guesses, refusal)
     return find_extents(_limited(trial), guesses, _kept(guesses, stated))
 
 
@@ -120,6 +115,8 @@ def _by_trials(
     signature: Signature,
     stated: Stated,
     checkpoint: Path,
+    *,
+    code_dir: Path | None,
 ) -> tuple[Extents, str, int]:
     floating = floating_dtype(module)
     known = Known(layers_of(module, floating), floating, _settings(module))
@@ -134,13 +131,11 @@ def _by_trials(
         noun = "run" if found.runs == 1 else "runs"
         origin = f"forward's signature and {found.runs} trial {noun}"
     if found.refusal is not None:
-        raise ExportFailure(
-            Reason.INPUTS_MISMATCH,
-            f"no inputs were found that {signature} accepts, in {found.runs} trial runs; "
-            f"with {found.guesses.described()} it raised {found.refusal.text[:300]}",
-            f"State the inputs: {_example(found.guesses)}; or give an example of forward's "
-            "arguments with --set model.exampleInputs=module:callable",
-        )
+        if not guesses.are_stated:
+            line = user_frame(trial.error(found.guesses) or Exception(), code_dir)
+            raise failures.none_accepted(signature, found, line)
+        # The export refuses them, names the line and finds what forward accepts near them.
+        return not_varied(guesses, _kept(guesses, stated)), "the command", found.runs
     accepts, guesses = _limited(trial), found.guesses
     if found.runs > 1:
         guesses = with_common_sizes(accepts, guesses)
@@ -206,12 +201,3 @@ def _settings(module: torch.nn.Module) -> tuple[int, ...]:
                 if type(number) is int and number > 0:
                     found[number] = None
     return tuple(found)[:_MOST_SETTINGS]
-
-
-def _example(guesses: Guesses) -> str:
-    """Return `--input 'x:float32[batch,3,224,224]'`, for what was tried."""
-    return " ".join(
-        f"--input '{one.name}:{one.dtype.value}[{','.join(map(str, guesses.shape(one)))}]'"
-        for one in guesses.inputs
-        if one.is_tensor
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,19 @@ class Trial:
         `values`: the number that all elements of an input are.
         """
         watch = _Watch(self.module)
+        error = self.error(guesses, values, watch)
+        if error is None:
+            return None
+        text = " ".join(f"{type(error).__name__}: {error}".split())[:_TEXT]
+        return watch.refusal(text)
+
+    def error(
+        self,
+        guesses: Guesses,
+        values: Mapping[str, float] | None = None,
+        watch: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it has no state
+    ) -> Exception | None:
+        """Return what forward raises; None if it accepts the guess."""
         constants = values or {}
         passed = {one.name: _value(one, guesses, constants.get(one.name)) for one in guesses.inputs}
         args, kwargs = self.place(passed)
@@ -47,8 +61,7 @@ class Trial:
                 self.module(*args, **kwargs)
         except Exception as error:  # noqa: BLE001 - whatever user code raises is a refusal
             reraise_out_of_memory(error)
-            text = " ".join(f"{type(error).__name__}: {error}".split())[:_TEXT]
-            return watch.refusal(text)
+            return error
         return None
 
     def accepts(self, guesses: Guesses, values: Mapping[str, float] | None = None) -> bool:

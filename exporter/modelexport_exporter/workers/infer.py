@@ -19,4 +19,4 @@ def infer_inputs(task: ExportTask, stated: Stated, progress: ReportProgress) -> 
     model = task.spec.model
     path = model.example_inputs if model is not None else None
     arguments = example_arguments(path, task.code_dir) if path is not None else None
-    return infer(loaded, stated, task.checkpoint, progress, arguments)
+    return infer(loaded, stated, task.checkpoint, progress, arguments, code_dir=task.code_dir)

@@ -185,6 +185,15 @@ def test_inputs_that_are_not_found_are_asked_for() -> None:
     assert "--input 'record:float32[" in caught.value.hint
 
 
+def test_what_is_stated_is_kept_where_forward_refuses_it() -> None:
+    """The export names the line, and what forward accepts."""
+    stated = StatedInput("input", DType.FLOAT32, ("rows", 5))
+    proposal = found(torch.nn.Linear(4, 2), Stated((stated,)))
+    assert described(proposal) == ["input: float32[rows, 5]", "rows=1..32"]
+    [source] = [one.source for one in proposal.inferred]
+    assert source == "forward accepts none that was tried"
+
+
 def test_an_example_gives_the_first_sizes() -> None:
     arguments: Any = ((torch.randint(0, 999, (4, 16)), torch.zeros(4, 16, dtype=torch.bool)), {})
     proposal = found(models.Tokens(), arguments=arguments)
