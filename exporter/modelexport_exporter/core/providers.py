@@ -70,13 +70,18 @@ class Fallback:
     """Whether it is arithmetic on shapes, which belongs on the CPU."""
 
 
+def default_provider(cuda_available: bool) -> Provider:
+    """Return CUDA where torch sees a GPU, otherwise CPU."""
+    return Provider.CUDA if cuda_available else Provider.CPU
+
+
 def choose_provider(
     requested: Provider | None,
     cuda_available: bool,
     precision: Precision = Precision.NATIVE,
 ) -> Provider:
-    """Return the requested provider, or CUDA where torch sees a GPU, otherwise CPU."""
-    chosen = requested or (Provider.CUDA if cuda_available else Provider.CPU)
+    """Return the requested provider, or the default one. Raises ExportFailure without a GPU."""
+    chosen = requested or default_provider(cuda_available)
     if chosen in GPU and not cuda_available:
         raise ExportFailure(
             Reason.PROVIDER_UNAVAILABLE,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 import torch
 
-from modelexport_api.spec import Exporter, Format
+from modelexport_api.spec import Exporter, Format, Provider
 from modelexport_api.status import Stage
 from modelexport_exporter.call import BoundInputs, bind_inputs
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
@@ -29,7 +29,9 @@ from modelexport_exporter.convert.no_route import without_any_route
 from modelexport_exporter.convert.route import check_route
 from modelexport_exporter.convert.size_guards import find_size_guards
 from modelexport_exporter.convert.torchscript import converted_torchscript
+from modelexport_exporter.convert.widened_bfloat16 import widen_bfloat16
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.providers import default_provider
 from modelexport_exporter.core.types import (
     ROUTES,
     ConvertedModel,
@@ -259,6 +261,9 @@ def write(model: ir.Model, subject: Subject) -> Written:
     with in_precision(model, subject.bound_inputs.spec, task) as (converted, kept):
         # Afterwards: in float16, the formula of a sigmoid overflows.
         avoid_inexact_kernels(converted, Declared.of(subject.bound_inputs.spec))
+        requested = task.spec.verification.provider
+        if (requested or default_provider(torch.cuda.is_available())) is Provider.CPU:
+            widen_bfloat16(converted)
         if subject.stored is not None:
             use_stored_weights(converted, subject.loaded.module, subject.stored)
         arranged = arrange_weights(converted, subject.loaded.module, task.spec.export)
