@@ -25,6 +25,9 @@ torch.manual_seed(0)
 _LSTM = _Projected().eval()
 _RNN = nn.RNN(4, 5).eval()
 _RELU_RNN = nn.RNN(4, 5, nonlinearity="relu").eval()
+_OF_DOUBLE = nn.LSTM(4, 5, bidirectional=True).double().eval()
+_GRU_OF_DOUBLE = nn.GRU(4, 5, bidirectional=True, bias=False).double().eval()
+_WITH_BIAS = nn.GRU(4, 5).double().eval()
 
 
 def _crop(x: Tensor, rows: Tensor) -> Tensor:
@@ -198,7 +201,14 @@ CALLS: dict[str, tuple[Function, Call]] = {
     "avg_pool1d": (_avg_pool(1), Call((SIGNAL,), open_dims=(2,))),
     "avg_pool2d": (_avg_pool(2), Call((IMAGE,), open_dims=(2, 3))),
     "avg_pool3d": (_avg_pool(3), Call((VOLUME,), open_dims=(3, 4))),
-    "lstm": (lambda x: _LSTM(x)[0], Call((ROWS[:, None],), open_dims=(0,))),
+    "lstm": (
+        lambda x: torch.cat([_LSTM(x)[0].double(), _OF_DOUBLE(x.double())[0]], -1),
+        Call((ROWS[:, None],), open_dims=(0,)),
+    ),
+    "gru": (
+        lambda x: torch.cat([_GRU_OF_DOUBLE(x)[0], _WITH_BIAS(x)[0]], -1),
+        Call((ROWS[:, None].double(),), open_dims=(0,)),
+    ),
     "rnn_tanh": (lambda x: _RNN(x)[0], Call((ROWS[:, None],), open_dims=(0,))),
     "rnn_relu": (lambda x: _RELU_RNN(x)[0], Call((ROWS[:, None],), open_dims=(0,))),
     "_pack_padded_sequence": (

@@ -24,6 +24,7 @@ from modelexport_exporter.convert.exact_kernels import (
     places,
     scaled_products,
     signs_of_zeros,
+    transforms,
     vector_products,
 )
 from modelexport_exporter.convert.exact_kernels.declared import Declared
@@ -59,6 +60,7 @@ OF_FLOATS: Mapping[str, Rewrite] = {
     "Sigmoid": floats.sigmoid,
     "Tanh": floats.tanh,
     "Pow": floats.square_root,
+    "DFT": transforms.inverse_in_double,
     "ReduceL2": floats.norm_of_one,
     "Clip": floats.one_bound,
     "GridSample": places.far_places,

@@ -1,8 +1,8 @@
-"""Recurrent layers that torch.export would unroll at the example's length, as loops of cells.
+"""Recurrent layers that torch.export or onnxruntime has not, as loops of cells.
 
-These are LSTM layers with a projection (`proj_size`), which ONNX's LSTM does not have, and nn.RNN.
-Each direction of each layer becomes one Scan over the sequence, whatever its length. torch has its
-own loops for the other LSTM layers and for GRU.
+These are LSTM layers with a projection (`proj_size`), which ONNX's LSTM does not have, nn.RNN, which
+torch.export would unroll at the example's length, and all of them in float64, for which onnxruntime
+has no kernel. Each direction of each layer becomes one Scan over the sequence, whatever its length.
 """
 
 from __future__ import annotations
@@ -26,9 +26,16 @@ _Direction = Callable[..., tuple[Tensor, list[Tensor]]]
 
 @CALLS.replaces("lstm", torch.lstm)
 def lstm(x: Tensor, hx: Any, *arguments: Any) -> Result:  # noqa: ANN401
-    if not _is_projected(hx):
+    if not _is_projected(hx) and not _is_double(x, hx):
         return NotImplemented
     return run_layers(_lstm_direction, x, hx, *arguments)
+
+
+@CALLS.replaces("gru", torch.gru)
+def gru(x: Tensor, hx: Any, *arguments: Any) -> Result:  # noqa: ANN401
+    if not _is_double(x, hx):
+        return NotImplemented
+    return run_layers(_gru_direction, x, (hx,), *arguments)
 
 
 @CALLS.replaces("rnn_tanh", torch.rnn_tanh)
@@ -45,7 +52,9 @@ def _rnn(
     activation: Callable[[Tensor], Tensor], x: Tensor, hx: Tensor, arguments: tuple[Any, ...]
 ) -> Result:
     batch_first = arguments[-1]
-    if not isinstance(batch_first, bool) or not is_open(x.shape[1 if batch_first else 0]):
+    if not isinstance(batch_first, bool):
+        return NotImplemented
+    if not is_open(x.shape[1 if batch_first else 0]) and not _is_double(x, hx):
         return NotImplemented
     return run_layers(partial(_rnn_direction, activation), x, (hx,), *arguments)
 
@@ -88,6 +97,12 @@ def _is_projected(hx: Any) -> bool:  # noqa: ANN401
     return isinstance(hx, tuple | list) and len(hx) == 2 and hx[0].shape[-1] != hx[1].shape[-1]
 
 
+def _is_double(x: Tensor, hx: Any) -> bool:  # noqa: ANN401
+    """Return whether a layer is one of float64; packed sequences have lengths for the state."""
+    states = hx if isinstance(hx, tuple | list) else (hx,)
+    return x.dtype is torch.float64 and all(state.dtype is torch.float64 for state in states)
+
+
 def _lstm_direction(
     steps: Tensor,
     state: list[Tensor],
@@ -97,19 +112,45 @@ def _lstm_direction(
     reverse: bool,
 ) -> tuple[Tensor, list[Tensor]]:
     """Return one direction of one layer: its outputs, and its last hidden state and cell."""
-    weight_ih, weight_hh, *added, weight_hr = weights
-    # A scan refuses states and weights that share memory.
-    weight_hh, weight_hr = weight_hh.clone(), weight_hr.clone()
+    weight_ih, weight_hh, *added = weights
+    weight_hr = added.pop().clone() if len(weights) % 2 else None
+    weight_hh = weight_hh.clone()  # a scan refuses states and weights that share memory
 
     def step(state: list[Tensor], gates: Tensor) -> tuple[list[Tensor], Tensor]:
         h, c = state
         i, f, g, o = (gates + F.linear(h, weight_hh)).chunk(4, -1)
         c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
-        h = F.linear(torch.sigmoid(o) * torch.tanh(c), weight_hr)
+        h = torch.sigmoid(o) * torch.tanh(c)
+        h = h if weight_hr is None else F.linear(h, weight_hr)
         return [h, c], h.clone()
 
     gates = F.linear(steps, weight_ih, added[0] + added[1] if biases else None)
     state, outputs = scan(step, [part.clone() for part in state], gates, dim=0, reverse=reverse)
+    return outputs, state
+
+
+def _gru_direction(
+    steps: Tensor,
+    state: list[Tensor],
+    weights: list[Tensor],
+    biases: bool,
+    *,
+    reverse: bool,
+) -> tuple[Tensor, list[Tensor]]:
+    """Return one direction of one layer: its outputs, and its last hidden state."""
+    weight_ih, weight_hh, *added = weights
+    weight_hh = weight_hh.clone()
+    bias = added[1].clone() if biases else None
+
+    def step(state: list[Tensor], sums: Tensor) -> tuple[list[Tensor], Tensor]:
+        [h] = state
+        (r, z, n), (of_r, of_z, of_n) = sums.chunk(3, -1), F.linear(h, weight_hh, bias).chunk(3, -1)
+        new = torch.tanh(n + torch.sigmoid(r + of_r) * of_n)
+        h = (h - new) * torch.sigmoid(z + of_z) + new
+        return [h], h.clone()
+
+    sums = F.linear(steps, weight_ih, added[0] if biases else None)
+    state, outputs = scan(step, [state[0].clone()], sums, dim=0, reverse=reverse)
     return outputs, state
 
 

@@ -129,11 +129,11 @@ def sum_windows(
         for part in others:
             first = first + part
         return first
-    pool = F.avg_pool3d if dims == 3 else F.avg_pool2d
-    if dims == 1:
-        wide = pool(x.unsqueeze(-2), [1, *kernel], [1, *steps], [0, *margins])
-        return wide.squeeze(-2) * kernel[0]
-    return pool(x, kernel, steps, margins) * torch.Size(kernel).numel()
+    # By Conv: AveragePool divides by the number of elements, which rounds.
+    convolve = (F.conv1d, F.conv2d, F.conv3d)[dims - 1]
+    single = x.reshape(-1, 1, *x.shape[-dims:])
+    total = convolve(single, x.new_ones((1, 1, *kernel)), stride=steps, padding=margins)
+    return total.reshape(*x.shape[:-dims], *total.shape[2:])
 
 
 def divided(total: Tensor, count: Tensor | int) -> Tensor:
