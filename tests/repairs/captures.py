@@ -202,8 +202,20 @@ CALLS: dict[str, tuple[Function, Call]] = {
     "avg_pool2d": (_avg_pool(2), Call((IMAGE,), open_dims=(2, 3))),
     "avg_pool3d": (_avg_pool(3), Call((VOLUME,), open_dims=(3, 4))),
     "lstm": (
-        lambda x: torch.cat([_LSTM(x)[0].double(), _OF_DOUBLE(x.double())[0]], -1),
+        lambda x: torch.cat([_LSTM(x)[0], _OF_DOUBLE(x.double())[0].float()], -1),
         Call((ROWS[:, None],), open_dims=(0,)),
+    ),
+    "fake_quantize_per_tensor_affine": (
+        lambda x: torch.fake_quantize_per_tensor_affine(
+            x, torch.tensor(0.1), torch.tensor(3, dtype=torch.int32), -128, 127
+        ),
+        Call((ROWS,), open_dims=(0,)),
+    ),
+    "fake_quantize_per_channel_affine": (
+        lambda x: torch.fake_quantize_per_channel_affine(
+            x, torch.tensor([0.1, 0.2, 0.3, 0.4]), torch.zeros(4, dtype=torch.int32), 1, 0, 255
+        ),
+        Call((ROWS,), open_dims=(0,)),
     ),
     "gru": (
         lambda x: torch.cat([_GRU_OF_DOUBLE(x)[0], _WITH_BIAS(x)[0]], -1),

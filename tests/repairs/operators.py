@@ -237,6 +237,7 @@ CALLS: dict[str, list[Call]] = {
     **of("softplus mish selu leaky_relu hardsigmoid hardswish", script(DOUBLE)),
     # Element types
     **of("isnan isfinite nansum", call(INTS)),
+    **of("view.dtype", call((INTS * 77).to(torch.uint8), torch.int8)),
     **of("max.dim min.dim sort argsort", call(BOOLS, 1)),
     **of("amax amin", call(X), call(torch.tensor(2.0))),
     **of("any all", call(BYTES)),

@@ -25,6 +25,22 @@ def _as_int(x: Tensor) -> Tensor:
     return x.to(torch.int32)
 
 
+def _are_of_equal_width(x: Tensor, dtype: torch.dtype) -> bool:
+    integers = not (x.is_floating_point() or x.is_complex() or dtype.is_floating_point)
+    return integers and dtype is not torch.bool and x.element_size() == dtype.itemsize
+
+
+@FAMILY.decomposes(
+    "aten::view.dtype",
+    defect="torch.onnx has no translation",
+    method="a cast, which wraps: bytes with and without sign have the same bits",
+    accuracy="exact",
+    applies=_are_of_equal_width,
+)
+def view_dtype(x: Tensor, dtype: torch.dtype) -> Tensor:
+    return x.to(dtype)
+
+
 @FAMILY.decomposes(
     "aten::isnan",
     defect="ONNX's IsNaN does not take integers: the file does not load",
