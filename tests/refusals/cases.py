@@ -89,8 +89,12 @@ OF_DECLARATIONS = [
     ),
     Case(
         "Patches", [tensor("x", "b", 3, "h", "w")], {**B, "h": (16, 64), "w": (16, 64)},
-        R.INPUTS_MISMATCH, ["h a multiple of 16", "w a multiple of 16"], "pad h",
-        line="assert height", attempts=1,
+        R.INPUTS_MISMATCH, ["h a multiple of 16", "w a multiple of 16"],
+        "16 * h for h in inputs[].shape, and dims.h of 1..4", line="assert height", attempts=1,
+        mended={
+            "inputs": [tensor("x", "b", 3, "16 * h", "16 * w")],
+            "dims": {"h": {"min": 1, "max": 4}, "w": {"min": 1, "max": 4}},
+        },
     ),
     Case(
         "Flattens", [tensor("x", "b", 1, "h", "w")], {**B, "h": (16, 40), "w": (16, 40)},

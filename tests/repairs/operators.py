@@ -245,6 +245,8 @@ CALLS: dict[str, list[Call]] = {
     **of("any.dim all.dim", call(BYTES, 1)),
     # Exponentials
     **of("expm1 log1p", call(SMALL)),
+    **of("log2", call(2 ** torch.arange(-20.0, 30.0))),
+    **of("log10", call(10 ** torch.arange(-20.0, 20.0, dtype=torch.float64))),
     **of("special_xlog1py", call(SMALL.flip(0), SMALL), call(WITH_NAN, SMALL[:1])),
     **of("soft_margin_loss", call(WIDE, torch.ones(3)), call(WIDE, torch.ones(3), 0)),
     # FFT
@@ -377,6 +379,8 @@ FUNCTIONS = {
     "aten::embedding_bag.padding_idx": lambda *args: torch.ops.aten.embedding_bag.padding_idx(
         *args, False, 1, False, None, False, 1
     )[0],
+    "aten::log2": lambda x: x.log2().floor(),
+    "aten::log10": lambda x: x.log10().floor(),
     "aten::repeat_interleave.self_int": lambda x: x.repeat_interleave(x.shape[0], 1),
     "aten::roll": lambda x: x.roll(x.shape[0] // 2, 0),
     "aten::bitwise_and.Scalar": lambda x: x.bitwise_and(x.shape[0]),

@@ -66,6 +66,11 @@ _HINTS: tuple[tuple[Callable[[BaseException], bool], str], ...] = (
         "then forward gets a dict of them.",
     ),
     (
+        lambda error: "does not require grad" in text_of(error),
+        "Forward trains: it calls backward. A file computes outputs only: move this step out of "
+        "forward, and export what it leads to.",
+    ),
+    (
         _is_of_gpu,
         "Take the device from the inputs (device=x.device), without .cuda(): the export runs on "
         "the CPU.",

@@ -120,21 +120,27 @@ def _keys(checkpoint: object) -> str:
     return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")  # noqa: PLR2004
 
 
+def is_without_value(value: object) -> bool:
+    """Return whether an entry is a weight of a lazy module, or what stands for one."""
+    return type(value).__name__.endswith(("UninitializedParameter", "UninitializedBuffer"))
+
+
+def without_value(name: str) -> ExportFailure:
+    """Return the failure of weights of a lazy module that was never called."""
+    return ExportFailure(
+        Reason.STATE_DICT_MISMATCH,
+        f"{name} has no value: it belongs to a lazy module, such as nn.LazyLinear, that was "
+        "never called before the checkpoint was saved",
+        "Call the model once before torch.save, or give the module its sizes.",
+    )
+
+
 def _nothing_found(checkpoint: object) -> ExportFailure:
     entries = checkpoint.items() if isinstance(checkpoint, Mapping) else ()
     nested = [str(name) for name, value in entries if value and _is_state_dict(value)]
-    lazy = [
-        str(name)
-        for name, value in entries
-        if type(value).__name__.endswith("UninitializedParameter")
-    ]
+    lazy = [str(name) for name, value in entries if is_without_value(value)]
     if lazy:
-        return ExportFailure(
-            Reason.STATE_DICT_MISMATCH,
-            f"{lazy[0]} has no value: it belongs to a lazy module, such as nn.LazyLinear, that was "
-            "never called before the checkpoint was saved",
-            "Call the model once before torch.save, or give the module its sizes.",
-        )
+        return without_value(lazy[0])
     advice = f"source.stateDictKey: {nested[0]} would take the one it has. " if nested else ""
     return ExportFailure(
         Reason.STATE_DICT_MISMATCH,

@@ -22,6 +22,8 @@ from modelexport_exporter.checkpoint.nesting import (
     find_module,
     find_state_dict,
     follow,
+    is_without_value,
+    without_value,
 )
 from modelexport_exporter.checkpoint.safetensors_files import read_safetensors
 from modelexport_exporter.checkpoint.shards import read_shards
@@ -102,6 +104,8 @@ def _only_weights(checkpoint: Path, stored: object, key: str | None) -> Mapping[
             raise
         raise unsafe_object(checkpoint, class_name(inert)) from failure
     for name, value in state.items():
+        if is_without_value(value):
+            raise without_value(name)
         if isinstance(value, Inert):
             raise unsafe_object(checkpoint, f"{class_name(value)} (at {name})")
     return state

@@ -247,6 +247,14 @@ def _reduced(loss: Tensor, reduction: int) -> Tensor:
     return loss.sum() if reduction == 2 else loss  # noqa: PLR2004
 
 
+def _log2(x: Tensor) -> Tensor:
+    # Of a power of 2 it is whole: a floor of 2.9999998 would be another number.
+    real = x * 1.0
+    found = torch.log(real) * (1 / math.log(2))
+    whole = torch.round(found)
+    return torch.where(torch.pow(2.0, whole) == real, whole, found)
+
+
 DEFINITIONS: dict[str, Callable[..., Any]] = {
     **ALONG_A_DIM,
     **OF_MATRICES,
@@ -277,6 +285,7 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
     "isposinf": _isposinf,
     "l1_loss": _l1_loss,
     "log1p": _log1p,
+    "log2": _log2,
     "log_sigmoid": _log_sigmoid,
     "logaddexp": _logaddexp,
     "mT": _last_two_exchanged,
@@ -294,5 +303,5 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
 }
 """Definitions by the names of the operators' schemas."""
 
-INEXACT = frozenset({"log1p", "log_sigmoid"})
+INEXACT = frozenset({"log1p", "log2", "log_sigmoid"})
 """Those whose symbolic functions in torch lose digits."""

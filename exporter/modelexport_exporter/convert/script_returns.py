@@ -1,7 +1,8 @@
-"""Returns inside of the loops of a script.
+"""Returns inside of the loops of a script, and returns of dicts.
 
 torch.jit.script carries what such a loop returns from round to round, and begins with no value. The
-TorchScript exporter finds one where an `if` has none, and fails where a loop has.
+TorchScript exporter finds one where an `if` has none, and fails where a loop has. It has no dicts:
+their values are returned in their order.
 """
 
 from __future__ import annotations
@@ -63,4 +64,53 @@ def _unused(graph: Graph, wanted: Type) -> Any | None:  # noqa: ANN401
         return None
     node = graph.insertNode(graph.create("prim::TupleConstruct", elements, 1))
     node.output().setType(wanted)
+    return node.output()
+
+
+def return_values_of_dicts(graph: Graph) -> None:
+    """Change a graph in place: it returns a tuple of the values of each dict that it returns."""
+    ended = graph.return_node()
+    for place, value in enumerate(list(ended.inputs())):
+        ended.replaceInput(place, _without_dicts(graph, value))
+
+
+def _without_dicts(graph: Graph, value: Any) -> Any:  # noqa: ANN401 - untyped
+    kind = value.node().kind()
+    if kind == "prim::DictConstruct":
+        parts = _values(graph, value)
+        return value if parts is None else _tuple(graph, parts)
+    if kind == "prim::TupleConstruct":
+        given = list(value.node().inputs())
+        parts = [_without_dicts(graph, part) for part in given]
+        return _tuple(graph, parts) if parts != given else value
+    return value
+
+
+def _values(graph: Graph, made: Any) -> list[Any] | None:  # noqa: ANN401 - untyped
+    """Return the last values of a dict, in order; None where more than the function reads it."""
+    given = list(made.node().inputs())
+    pairs = list(zip(given[::2], given[1::2], strict=True))
+    changes = [node for node in graph.nodes() if _sets_item_of(node, made)]
+    kinds = [use.user.kind() for use in made.uses()]
+    returned = sum(kind in {"prim::Return", "prim::TupleConstruct"} for kind in kinds)
+    pairs += [tuple(node.inputs())[1:] for node in changes]
+    found = {key.toIValue(): value for key, value in pairs}
+    if len(changes) + returned < len(kinds) or not all(isinstance(key, str) for key in found):
+        return None
+    for node in changes:
+        node.destroy()
+    return list(found.values())
+
+
+def _sets_item_of(node: Node, made: Any) -> bool:  # noqa: ANN401 - untyped
+    if node.kind() != "aten::_set_item":
+        return False
+    changed: bool = next(node.inputs()).debugName() == made.debugName()
+    return changed
+
+
+def _tuple(graph: Graph, parts: list[Any]) -> Any:  # noqa: ANN401 - untyped
+    graph.setInsertPoint(graph.return_node())
+    node = graph.insertNode(graph.create("prim::TupleConstruct", parts, 1))
+    node.output().setType(torch.TupleType([part.type() for part in parts]))  # type: ignore[attr-defined]
     return node.output()

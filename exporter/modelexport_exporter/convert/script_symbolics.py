@@ -14,7 +14,11 @@ from typing import Any, TypeAlias
 
 from modelexport_exporter.convert.script_bits import BITS
 from modelexport_exporter.convert.script_bits import SINCE as BITS_SINCE
-from modelexport_exporter.convert.script_comparisons import COMPARISONS
+from modelexport_exporter.convert.script_comparisons import (
+    COMPARISONS,
+    LIKE_SINCE,
+    WITH_NUMBERS,
+)
 from modelexport_exporter.convert.script_distances import DISTANCES
 from modelexport_exporter.convert.script_distances import SINCE as DISTANCES_SINCE
 from modelexport_exporter.convert.script_divisions import DIVISIONS, SINCE
@@ -22,6 +26,8 @@ from modelexport_exporter.convert.script_lists import LISTS
 from modelexport_exporter.convert.script_lists import SINCE as LISTS_SINCE
 from modelexport_exporter.convert.script_sorts import SINCE as SORTS_SINCE
 from modelexport_exporter.convert.script_sorts import SORTS
+from modelexport_exporter.convert.script_sums import SINCE as SUMS_SINCE
+from modelexport_exporter.convert.script_sums import SUMS
 from modelexport_exporter.torch_internals.symbolics import (
     NEWEST_SYMBOLIC,
     dim_size,
@@ -56,6 +62,8 @@ def script_symbolics() -> Iterator[None]:
         register_symbolics(SORTS, SORTS_SINCE),
         register_symbolics(BITS, BITS_SINCE),
         register_symbolics(LISTS, LISTS_SINCE),
+        register_symbolics(SUMS, SUMS_SINCE),
+        register_symbolics(WITH_NUMBERS, LIKE_SINCE),
     ):
         yield
 

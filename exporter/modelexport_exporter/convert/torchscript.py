@@ -42,7 +42,10 @@ from modelexport_exporter.convert.script_numbers import (
     literals_of,
 )
 from modelexport_exporter.convert.script_operators import write_missing_operators
-from modelexport_exporter.convert.script_returns import begin_returns_with_values
+from modelexport_exporter.convert.script_returns import (
+    begin_returns_with_values,
+    return_values_of_dicts,
+)
 from modelexport_exporter.convert.script_sizes import compute_script_sizes_in_double
 from modelexport_exporter.convert.script_symbolics import script_symbolics
 from modelexport_exporter.convert.written_file import read_written
@@ -172,6 +175,7 @@ def adapt_script(
     pairs = zip(taken, dtypes, strict=True) if len(taken) == len(dtypes) else ()
     floats = {value.debugName() for value, dtype in pairs if dtype.is_floating_point}
     inline_calls(graph)
+    return_values_of_dicts(graph)
     write_missing_operators(graph, opset, left_alone)
     write_dtypes(graph)
     literals = literals_of(graph)

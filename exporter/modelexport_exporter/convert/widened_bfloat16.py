@@ -31,12 +31,20 @@ _MOVES = frozenset(
 def widen_bfloat16(model: ir.Model) -> None:
     """Rewrite a model in place. It stays as it is if nothing in it is bfloat16."""
     nodes = list(model.graph.all_nodes())
+    given = (*model.graph.inputs, *model.graph.initializers.values())
+    if not any(map(_is_narrow, given)) and not any(map(_makes_narrow, nodes)):
+        return
     if any(value.dtype is None for node in nodes for value in node.outputs if value.name):
         passes.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=False)(model)
-    if any(_is_narrow(value) for node in nodes for value in (*node.inputs, *node.outputs)):
-        widening = _Widening()
-        widening.run(model.graph)
-        widening.remove_unread()
+    widening = _Widening()
+    widening.run(model.graph)
+    widening.remove_unread()
+
+
+def _makes_narrow(node: ir.Node) -> bool:
+    """Return whether a node without an operand of bfloat16 may have a result of it."""
+    is_cast = node.op_type == "Cast" and node.attributes.get_int("to", 0) == _NARROW
+    return is_cast or any(map(_is_narrow, (*node.inputs, *node.outputs)))
 
 
 def _is_narrow(value: ir.Value | None) -> bool:

@@ -47,12 +47,15 @@ def none_accepted(signature: Signature, found: Found, line: str) -> ExportFailur
     """Return the failure of a search that found nothing. `line`: the user's, which raised."""
     raised = found.refusal.text[:_TEXT] if found.refusal is not None else ""
     runs = "a trial run" if found.runs == 1 else f"{found.runs} trial runs"
+    left = [one.name for one in found.guesses.inputs if one.name not in found.guesses.said]
+    unstated = f" ({', '.join(left)} is not stated)" if found.guesses.said and left else ""
     return ExportFailure(
         Reason.INPUTS_MISMATCH,
-        f"no inputs were found that {signature} accepts, in {runs}; "
+        f"no inputs were found that {signature} accepts{unstated}, in {runs}; "
         f"with {found.guesses.described()} it raised {raised}" + (f" ({line})" if line else ""),
         f"State the inputs: {_options(found.guesses)}; or give an example of forward's "
-        "arguments with --set model.exampleInputs=module:callable",
+        "arguments, of which those that are no tensors become constants, with "
+        "--set model.exampleInputs=module:callable",
     )
 
 

@@ -19,6 +19,7 @@ from unittest.mock import patch
 
 import torch.jit.frontend
 
+from modelexport_exporter.torch_internals.script_casts import cast_by_number
 from modelexport_exporter.torch_internals.script_choices import choose_modules
 from modelexport_exporter.torch_internals.script_extensions import add_parts
 from modelexport_exporter.torch_internals.script_reversals import count_down
@@ -78,6 +79,7 @@ def _build_readable(
             text = f"Optional[{kind}]" if takes_none else kind
             parameter.annotation = expression_at(text, parameter)
     _leave_out_what_is_not_needed(definition)
+    cast_by_number(definition)
     add_parts(definition)
     count_down(definition)
     copy_places(definition)

@@ -185,6 +185,14 @@ def test_inputs_that_are_not_found_are_asked_for() -> None:
     assert "--input 'record:float32[" in caught.value.hint
 
 
+def test_a_parameter_that_is_not_stated_is_named() -> None:
+    stated = StatedInput("ids", DType.INT64, ("batch", 4), (0.0, 9.0))
+    with pytest.raises(ExportFailure, match=r"accepts \(language is not stated\), in") as caught:
+        found(models.ByLanguage(), Stated((stated,)))
+    assert "undescribed.py" in caught.value.message
+    assert "no tensors become constants" in caught.value.hint
+
+
 def test_what_is_stated_is_kept_where_forward_refuses_it() -> None:
     """The export names the line, and what forward accepts."""
     stated = StatedInput("input", DType.FLOAT32, ("rows", 5))

@@ -2,7 +2,8 @@
 
 These are LSTM layers with a projection (`proj_size`), which ONNX's LSTM does not have, nn.RNN,
 which torch.export would unroll at the example's length, and all of them in float64, for which
-onnxruntime has no kernel. Each direction of each layer becomes one Scan over the sequence, whatever its length.
+onnxruntime has no kernel. Each direction of each layer becomes one Scan over the sequence,
+whatever its length.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""exp(x) - 1 and log(1 + x) that keep their digits where x is small."""
+"""exp(x) - 1 and log(1 + x) where x is small, logarithms of powers of their base."""
 
 from __future__ import annotations
+
+import math
 
 import torch
 from torch import Tensor
@@ -46,6 +48,34 @@ def log1p(x: Tensor) -> Tensor:
     unchanged = rounded == 1
     step = torch.where(unchanged, torch.ones_like(x), rounded - 1)
     return torch.where(unchanged, x, torch.where(x > 1, log, log * (x / step)))
+
+
+def _logarithm(x: Tensor, base: float) -> Tensor:
+    y = torch.log(x) / math.log(base)
+    whole = torch.round(y)
+    return torch.where(torch.pow(base, whole) == x, whole, y)
+
+
+@FAMILY.decomposes(
+    "aten::log2",
+    defect="log(x) / log(2) is below 3 at 8: a floor of it is another number",
+    method="the nearest integer n where 2^n is x, else log(x) / log(2)",
+    applies=_is_real,
+)
+@in_single_precision
+def log2(x: Tensor) -> Tensor:
+    return _logarithm(x, 2.0)
+
+
+@FAMILY.decomposes(
+    "aten::log10",
+    defect="log(x) / log(10) of float64 is below 3 at 1000: a floor of it is another number",
+    method="the nearest integer n where 10^n is x, else log(x) / log(10)",
+    applies=_is_real,
+)
+@in_single_precision
+def log10(x: Tensor) -> Tensor:
+    return _logarithm(x, 10.0)
 
 
 @FAMILY.decomposes(

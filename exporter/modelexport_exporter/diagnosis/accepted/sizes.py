@@ -132,8 +132,14 @@ def _limit(name: str, found: _Taken) -> Limit | None:
     if len(alike) == len(left):
         return Limit(said, wanted)
     of_step = _of_step(name, taken[0], step)
-    padded = f"Let forward pad {name} to such a size, or declare one size in inputs[].shape."
-    return Limit(f"{said}, {of_step}" if said else of_step, f"{wanted} {padded}".strip())
+    if taken[0] % step:
+        advised = f"Let forward pad {name} to such a size, or declare one size in inputs[].shape."
+    else:
+        # The expression counts steps: it has the limits, too.
+        steps = f"{taken[0] // step}..{taken[-1] // step}"
+        wanted = f"Write {step} * {name} for {name} in inputs[].shape, and dims.{name} of {steps}"
+        advised = f"(or let forward pad {name} to such a size)."
+    return Limit(f"{said}, {of_step}" if said else of_step, f"{wanted} {advised}".strip())
 
 
 def _of_step(name: str, first: int, step: int) -> str:

@@ -89,10 +89,19 @@ SAID = {
     "a table": {"n up to 128": "Set dims.n.max: 128."},
     "both ends": {"n from 7 on and up to 90": "Set dims.n.min: 7 and dims.n.max: 90."},
     "one size": {"n = 12 only": "Write 12 for n in inputs[].shape."},
-    "pairs of rows": {"n a multiple of 2"},
+    "pairs of rows": {
+        "n a multiple of 2": "Write 2 * n for n in inputs[].shape, and dims.n of 1..8 (or let "
+        "forward pad n to such a size)."
+    },
     "patches": {"n a multiple of 224"},
-    "a least multiple": {"n from 64 on, n a multiple of 32"},
-    "windows": {"n 1 more than a multiple of 4"},
+    "a least multiple": {
+        "n from 64 on, n a multiple of 32": "Write 32 * n for n in inputs[].shape, and dims.n of "
+        "2..32 (or let forward pad n to such a size)."
+    },
+    "windows": {
+        "n 1 more than a multiple of 4": "Let forward pad n to such a size, or declare one size in "
+        "inputs[].shape."
+    },
     "two of an image": {
         "h from 32 on": "Set dims.h.min: 32.",
         "w from 33 on": "Set dims.w.min: 33.",

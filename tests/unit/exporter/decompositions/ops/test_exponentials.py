@@ -1,4 +1,4 @@
-"""expm1 and log1p, element by element: most of all where x is small."""
+"""expm1, log1p and logarithms, element by element: most of all where x is small."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 DIGITS = {torch.float32: 1e-6, torch.float64: 2e-15}
 
 
-@pytest.mark.parametrize("name", ["expm1", "log1p"])
+@pytest.mark.parametrize("name", ["expm1", "log1p", "log2", "log10"])
 @given(x=vectors(numbers()))
 def test_values_are_eagers(name: str, x: Tensor) -> None:
     assert_as_eager(f"aten::{name}", x)
@@ -33,6 +33,6 @@ def test_small_values_keep_their_digits(
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.float16])
-@pytest.mark.parametrize("name", ["expm1", "log1p"])
+@pytest.mark.parametrize("name", ["expm1", "log1p", "log2", "log10"])
 def test_other_dtypes_become_what_eager_makes_of_them(name: str, dtype: torch.dtype) -> None:
     assert_as_eager(f"aten::{name}", torch.tensor([0, 1, 1]).to(dtype))
