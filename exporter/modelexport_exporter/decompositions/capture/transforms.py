@@ -31,6 +31,7 @@ Sizes = Sequence[int] | None
 
 _WIDE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
 _NARROW = {wide: narrow for narrow, wide in _WIDE.items()}
+_TO_REAL_NUMBERS = (torch.fft.irfft, torch.fft.hfft)
 
 
 def _transform(
@@ -52,11 +53,13 @@ def _transform(
         length = _length(function, x.shape[dim], n)
         opened = is_open(x.shape[dim]) or is_open(n)
         imaginary = None if x.is_complex() else zero
-        if imaginary is None and not opened and (x.dtype not in _WIDE or _is_exact(length)):
+        halved = of_any_length is not None and _is_rounded(x, length)
+        exact = x.dtype not in _WIDE or _is_exact(length)
+        if imaginary is None and not opened and exact and not halved:
             return NotImplemented
-        if n is not None and opened:
+        if n is not None and (opened or halved):
             x = _resize(x, bins(n), dim)
-        call = compute if is_open(length) else function
+        call = compute if is_open(length) or halved else function
         spectrum = _narrowed(call(_widened(x), n, dim, norm), x)
         if imaginary is None:
             return spectrum
@@ -76,12 +79,20 @@ def _length(function: Call, size: int, n: int | None) -> int:
     """Return the length of a transform of that many elements, or of the stated length."""
     if n is not None:
         return n
-    return 2 * (size - 1) if function in (torch.fft.irfft, torch.fft.hfft) else size
+    return 2 * (size - 1) if function in _TO_REAL_NUMBERS else size
 
 
 def _is_exact(length: int) -> bool:
     """Return whether onnxruntime's transform of that length has errors like torch's."""
     return not is_open(length) and length & (length - 1) == 0
+
+
+def _is_rounded(x: Tensor, length: int) -> bool:
+    """Return whether onnxruntime rounds a transform of float64 to real numbers.
+
+    It divides by the length as float32. `exact_kernels` has the transforms of whole spectra.
+    """
+    return x.dtype in _NARROW and not _is_exact(length)
 
 
 def _resize(x: Tensor, size: int, dim: int) -> Tensor:
@@ -92,16 +103,22 @@ def _resize(x: Tensor, size: int, dim: int) -> Tensor:
     return torch.cat([x, zeros], dim).narrow(dim, 0, size)
 
 
-def _inverse_of_half(
-    x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None
-) -> Tensor:
-    """Return torch.fft.irfft(x): ONNX's DFT has no inverse of half a spectrum of any length."""
-    length = 2 * (x.shape[dim] - 1) if n is None else n
-    if not x.is_complex():
-        x = torch.complex(x, torch.zeros_like(x))
-    rest = x.narrow(dim, 1, (length + 1) // 2 - 1).conj().flip(dim)
-    whole: Tensor = torch.fft.ifft(torch.cat([x, rest], dim), None, dim, norm)
-    return whole.real
+def _of_half(transform: Call) -> Call:
+    """Return a transform to real numbers, by one of the whole spectrum.
+
+    ONNX's DFT has none of half a spectrum of any length.
+    """
+
+    def compute(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+        length = 2 * (x.shape[dim] - 1) if n is None else n
+        if not x.is_complex():
+            x = torch.complex(x, torch.zeros_like(x))
+        rest = x.narrow(dim, 1, (length + 1) // 2 - 1).conj().flip(dim)
+        half = x.narrow(dim, 0, length // 2 + 1)
+        whole: Tensor = transform(torch.cat([half, rest], dim), None, dim, norm)
+        return whole.real
+
+    return compute
 
 
 def _transforms(
@@ -134,9 +151,10 @@ def _transforms(
         opened = any(is_open(size) for size in (*lengths.values(), *(x.shape[d] for d in dims)))
         imaginary = None if x.is_complex() else zero
         exact = x.dtype not in _WIDE or all(map(_is_exact, lengths.values()))
-        if imaginary is None and not opened and exact:
+        rounded = last in _TO_REAL_NUMBERS and _is_rounded(x, lengths[dims[-1]])
+        if imaginary is None and not opened and exact and not rounded:
             return NotImplemented
-        if opened or x.dtype in _WIDE:
+        if opened or rounded or x.dtype in _WIDE:
             wide = _widened(x)
             for transform, axis, n in steps:
                 wide = _of_one_dim(transform, wide, n, axis, norm)
@@ -182,8 +200,8 @@ def _of_one_dim(function: Call, x: Tensor, n: int | None, dim: int, norm: str | 
 _transform("fft_fft", torch.fft.fft, lambda n: n, zero=0.0)
 _transform("fft_ifft", torch.fft.ifft, lambda n: n, zero=-0.0)
 _transform("fft_rfft", torch.fft.rfft, lambda n: n, zero=0.0)
-_transform("fft_irfft", torch.fft.irfft, lambda n: n // 2 + 1, _inverse_of_half)
-_transform("fft_hfft", torch.fft.hfft, lambda n: n // 2 + 1)
+_transform("fft_irfft", torch.fft.irfft, lambda n: n // 2 + 1, _of_half(torch.fft.ifft))
+_transform("fft_hfft", torch.fft.hfft, lambda n: n // 2 + 1, _of_half(torch.fft.fft))
 _transform("fft_ihfft", torch.fft.ihfft, lambda n: n, zero=-0.0)
 
 _FULL = (torch.fft.fft2, torch.fft.fftn)

@@ -26,5 +26,6 @@ def test_a_lazy_module_without_values_is_named(tmp_path: Path) -> None:
 def test_also_beside_weights_with_values(tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
     torch.save(nn.Sequential(nn.Linear(3, 3), nn.LazyLinear(4)).state_dict(), path)
+    spec = ModelExportSpec.model_validate(VALID["spec"])
     with pytest.raises(ExportFailure, match=r"1\.weight has no value.*lazy module"):
-        read_state(path, detect(path), spec_of(source={"uri": "s3://models/model.pt"}))
+        read_state(path, detect(path), spec)
