@@ -217,6 +217,10 @@ CALLS: dict[str, tuple[Function, Call]] = {
         ),
         Call((ROWS,), open_dims=(0,)),
     ),
+    "split": (
+        lambda x: torch.cat(torch.split(torch.cat([x, x + 1]), x.shape[0]), 1),
+        Call((ROWS,), open_dims=(0,)),
+    ),
     "gru": (
         lambda x: torch.cat([_GRU_OF_DOUBLE(x)[0], _WITH_BIAS(x)[0]], -1),
         Call((ROWS[:, None].double(),), open_dims=(0,)),

@@ -112,5 +112,5 @@ def _sets_item_of(node: Node, made: Any) -> bool:  # noqa: ANN401 - untyped
 def _tuple(graph: Graph, parts: list[Any]) -> Any:  # noqa: ANN401 - untyped
     graph.setInsertPoint(graph.return_node())
     node = graph.insertNode(graph.create("prim::TupleConstruct", parts, 1))
-    node.output().setType(torch.TupleType([part.type() for part in parts]))  # type: ignore[attr-defined]
+    node.output().setType(torch.TupleType([part.type() for part in parts]))
     return node.output()

@@ -32,6 +32,14 @@ def largest(size: Size) -> int:
         return LONGEST
 
 
+def hint_of(size: Size) -> int:
+    """Return the size in the capture's example; 0 where it depends on values."""
+    if isinstance(size, int):
+        return size
+    hint = size.node.hint
+    return hint if isinstance(hint, int) else 0
+
+
 def smallest(size: Size) -> int:
     """Return the smallest value that the size may take, at least 1."""
     if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]

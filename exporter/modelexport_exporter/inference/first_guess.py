@@ -93,12 +93,24 @@ def _with_stated_batch(guesses: Guesses, stated: Sequence[StatedInput]) -> Guess
 def with_stated(
     guesses: Guesses, stated: Sequence[StatedInput], dims: Mapping[str, Dim]
 ) -> Guesses:
-    """Return guesses that the model itself states, with what the user states instead."""
+    """Return guesses that the model itself states, with what the user states instead.
+
+    The dims that an input shares with others have the user's names in these, too.
+    """
     own = {one.name: one for one in guesses.inputs}
+    names: dict[str, str] = {}
     for entry in stated:
-        guess = own.get(entry.name, Guess(entry.name, DType.FLOAT32, ()))
-        guess, constants = _as_stated(guess, {}, entry)
+        before = own.get(entry.name, Guess(entry.name, DType.FLOAT32, ()))
+        guess, constants = _as_stated(before, {}, entry)
+        if entry.dtype is None and before.kind in KEPT:
+            guess = replace(guess, dtype=before.dtype)
         guesses = _placed(guesses, guess, constants, entry, dims)
+        if len(before.axes) == len(guess.axes):
+            names.update(zip(before.axes, guess.axes, strict=True))
+    for one in guesses.inputs:
+        if one.name not in guesses.said:
+            axes = tuple(names.get(axis, axis) for axis in one.axes)
+            guesses = guesses.with_input(replace(one, axes=axes))
     return guesses
 
 

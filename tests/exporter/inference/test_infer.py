@@ -273,6 +273,24 @@ class TestTransformers:
             LENGTH,
         ]
 
+    def test_what_shares_a_dim_with_a_stated_input_has_its_name(self) -> None:
+        import transformers
+
+        config = transformers.BloomConfig(vocab_size=500, n_layer=1, n_head=4, hidden_size=32)
+        ids = StatedInput("input_ids", DType.INT64, ("rows", "words"), (0.0, 499.0))
+        assert described(found(transformers.BloomForCausalLM(config), Stated((ids,))))[:2] == [
+            "input_ids: int64[rows, words] 0..499",
+            "attention_mask: int64[rows, words] AttentionMask",
+        ]
+
+    def test_a_mask_that_is_stated_keeps_its_dtype(self) -> None:
+        import transformers
+
+        mask = StatedInput("attention_mask", kind=InputKind.ATTENTION_MASK)
+        model = transformers.BertModel(transformers.BertConfig(vocab_size=500, **SMALL))
+        entry = "attention_mask: int64[batch, sequence] AttentionMask"
+        assert entry in described(found(model, Stated((mask,))))
+
     def test_the_tokenizer_beside_the_weights_says_what_it_makes(self, tmp_path: Path) -> None:
         names = '{"model_input_names": ["input_ids", "attention_mask"]}'
         (tmp_path / "tokenizer_config.json").write_text(names)

@@ -21,6 +21,7 @@ from modelexport_exporter.decompositions.capture.registry import (
     is_open,
 )
 from modelexport_exporter.decompositions.ops.linalg import distance
+from modelexport_exporter.decompositions.sizes import LONGEST, hint_of
 
 CALLS = Replacements()
 
@@ -92,6 +93,28 @@ def chunk(x: Tensor, chunks: int, dim: int = 0) -> Result:
     # 4 in 3 chunks are 2 of 2: how many there are is a condition on the size.
     count = next((k for k in range(1, chunks) if k * each >= size), chunks)
     return _cut_at(x, dim, [torch.sym_min(k * each, size) for k in range(count + 1)])
+
+
+_MOST_PARTS = 64
+
+
+@CALLS.replaces("split", torch.split, Tensor.split)
+def split(
+    x: Tensor, split_size_or_sections: object = None, dim: int = 0, *, split_size: object = None
+) -> Result:
+    """Cut a size of which the parts' size is a divisor, as `cat([a, b]).split(a.shape[0])` does.
+
+    torch rounds the quotient up, and keeps the remainder of the example's sizes.
+    """
+    each: Any = split_size_or_sections if split_size is None else split_size
+    if not is_open(each):
+        return NotImplemented
+    size: Any = x.shape[dim]
+    count, rest = divmod(hint_of(size), hint_of(each) or LONGEST)
+    # Sizes of two inputs are equal from here on, where one dim is declared for both.
+    if rest or not 0 < count < _MOST_PARTS or size != count * each:
+        return NotImplemented
+    return tuple(x.narrow(dim, k * each, each) for k in range(count))
 
 
 @CALLS.replaces("tensor_split", torch.tensor_split, Tensor.tensor_split)

@@ -25,7 +25,7 @@ def recurses() -> None:
         (lambda: dict[str, int]()["a"], "Declare"),
         (lambda: __import__("a_library_that_nobody_has"), "a_library_that_nobody_has"),
         (lambda: torch.ones(2)["ids"], "Name the inputs PARAMETER.KEY"),  # type: ignore[index]
-        (lambda: torch.ones(2).sum().backward(), "Forward trains"),
+        (lambda: torch.ones(2).sum().backward(), "Forward trains"),  # type: ignore[no-untyped-call]
         (lambda: 1 / 0, "Declare"),
     ],
 )

@@ -8,10 +8,14 @@ import pytest
 import torch
 from torch import nn
 
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.checkpoint.formats import detect
 from modelexport_exporter.checkpoint.layout import Layout
 from modelexport_exporter.checkpoint.nesting import find_state_dict
+from modelexport_exporter.checkpoint.read_state import read_state
 from modelexport_exporter.checkpoint.torch_save import read_pickled
 from modelexport_exporter.core.errors import ExportFailure
+from unit.api.manifests import VALID
 
 
 def test_a_lazy_module_without_values_is_named(tmp_path: Path) -> None:
