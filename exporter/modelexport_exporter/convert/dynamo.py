@@ -177,10 +177,13 @@ def finish(translation: Translation, *, optimize: bool) -> ir.Model:
 
 def _optimizer_failure(error: Exception) -> ExportFailure:
     reraise_out_of_memory(error)
-    text = " ".join(str(error).split())[:500]
+    cause: BaseException = error
+    while cause.__cause__ is not None:  # the error of a pass names the passes before it only
+        cause = cause.__cause__
+    text = " ".join(str(cause).split())[:500]
     return ExportFailure(
         Reason.CONVERSION_FAILED,
-        f"torch.onnx cannot optimize the translated graph: {type(error).__name__}: {text}",
+        f"torch.onnx cannot optimize the translated graph: {type(cause).__name__}: {text}",
         "Another export.opset may avoid it.",
     )
 

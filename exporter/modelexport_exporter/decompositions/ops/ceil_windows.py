@@ -131,6 +131,12 @@ def sum_windows(
         return first
     # By Conv: AveragePool divides by the number of elements, which rounds.
     convolve = (F.conv1d, F.conv2d, F.conv3d)[dims - 1]
+    channels = x.shape[-dims - 1]
+    if isinstance(channels, int):
+        weights = x.new_ones((channels, 1, *kernel))
+        # torch.onnx gives a conv3d in groups a bias of one channel, if it has none.
+        bias = x.new_zeros(channels) if dims == 3 else None
+        return convolve(x, weights, bias, steps, margins, groups=channels)
     single = x.reshape(-1, 1, *x.shape[-dims:])
     total = convolve(single, x.new_ones((1, 1, *kernel)), stride=steps, padding=margins)
     return total.reshape(*x.shape[:-dims], *total.shape[2:])

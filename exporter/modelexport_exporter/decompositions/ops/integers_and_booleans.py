@@ -25,7 +25,9 @@ def _as_int(x: Tensor) -> Tensor:
     return x.to(torch.int32)
 
 
-def _are_of_equal_width(x: Tensor, dtype: torch.dtype) -> bool:
+def _are_of_equal_width(x: Tensor, dtype: object, *_: object) -> bool:
+    if not isinstance(dtype, torch.dtype):  # a view by another shape
+        return False
     integers = not (x.is_floating_point() or x.is_complex() or dtype.is_floating_point)
     return integers and dtype is not torch.bool and x.element_size() == dtype.itemsize
 

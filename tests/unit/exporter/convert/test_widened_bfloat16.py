@@ -40,7 +40,7 @@ def run(model: ir.Model, *inputs: torch.Tensor) -> torch.Tensor:
     bound.bind_output(output.name)
     session.run_with_iobinding(bound)
     [found] = bound.get_outputs()
-    return torch.from_dlpack(found._ortvalue)
+    return torch.from_dlpack(found._ortvalue)  # type: ignore[attr-defined]
 
 
 def drawn(*shape: int) -> torch.Tensor:
