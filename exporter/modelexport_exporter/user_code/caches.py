@@ -45,14 +45,29 @@ def bypassing_caches(module: torch.nn.Module, modules: Iterable[ModuleType]) -> 
 
 
 def modules_of(module: torch.nn.Module, code_dir: Path | None) -> list[ModuleType]:
-    """Return the Python modules of the model's classes, and all of the user's."""
+    """Return the Python modules of the model's classes, and all of the user's.
+
+    With those of a library's own functions that its classes call: `transformers.utils.generic`.
+    """
     classes = {type(part).__module__ for part in module.modules()}
+    loaded = {name: own for name, own in list(sys.modules.items()) if _package(name) != "torch"}
+    helpers = {
+        value.__module__
+        for name in classes & loaded.keys()
+        for value in vars(loaded[name]).values()
+        if type(value) is FunctionType and _package(value.__module__) == _package(name)
+    }
     return [
         own
-        for name, own in list(sys.modules.items())
-        if (name in classes and name.partition(".")[0] != "torch")
+        for name, own in loaded.items()
+        if name in classes
+        or name in helpers
         or is_users(str(getattr(own, "__file__", None) or "<"), code_dir)
     ]
+
+
+def _package(name: str | None) -> str:
+    return (name or "").partition(".")[0]
 
 
 def _without_cache(value: Any) -> Any:  # noqa: ANN401

@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+Size = int | torch.SymInt
 Sizes = int | Sequence[int]
 
 
@@ -131,7 +132,7 @@ def sum_windows(
         return first
     # By Conv: AveragePool divides by the number of elements, which rounds.
     convolve = (F.conv1d, F.conv2d, F.conv3d)[dims - 1]
-    channels = x.shape[-dims - 1]
+    channels: Size = x.shape[-dims - 1]
     if isinstance(channels, int):
         weights = x.new_ones((channels, 1, *kernel))
         # torch.onnx gives a conv3d in groups a bias of one channel, if it has none.
