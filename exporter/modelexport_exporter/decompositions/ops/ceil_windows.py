@@ -15,7 +15,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-Size = int | torch.SymInt
+from modelexport_exporter.decompositions.sizes import Size
+
 Sizes = int | Sequence[int]
 
 

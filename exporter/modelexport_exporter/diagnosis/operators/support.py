@@ -47,7 +47,8 @@ def advice_for(
         if base in provided or name in provided:
             return _provided(base, disabled)
         return (
-            _by_route(name, route, opset)
+            _by_layout(base)
+            or _by_route(name, route, opset)
             or _by_decomposition(name, route, is_made_of_others)
             or _by_standard(name, opset)
             or _by_decomposition(name, route, has_aten_decomposition)
@@ -77,6 +78,33 @@ def _provided(base: str, disabled: Collection[str]) -> WayOut:
         "arguments: most such operators need real numbers, matrices of a constant size, or other "
         "defaults (docs/decompositions.md).",
     )
+
+
+_LAYOUTS = (
+    (
+        "quantized::",
+        "Modules that torch.ao converted hold packed int8 weights, which ONNX has not. Export the "
+        "model before its conversion: in float, with export.precision DynamicInt8 or StaticInt8, "
+        "or with its fake quantization (prepare_qat).",
+    ),
+    (
+        "aten::_nested_",
+        "A nested tensor has rows of several lengths, which ONNX has not. Return the padded tensor "
+        "and the lengths of its rows.",
+    ),
+    (
+        "aten::to_sparse",
+        "ONNX has no sparse tensors. Compute with dense ones, or with indices and values "
+        "(index_add, scatter_add).",
+    ),
+)
+"""Operators whose results are stored as ONNX stores none, by the beginnings of their names."""
+
+
+def _by_layout(base: str) -> WayOut | None:
+    found = (hint for start, hint in _LAYOUTS if base.startswith(start))
+    hint = next(found, None)
+    return None if hint is None else WayOut(Support.NEEDS_PLUGIN, hint)
 
 
 def _by_route(name: str, route: Exporter, opset: int) -> WayOut | None:

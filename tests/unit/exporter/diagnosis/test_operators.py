@@ -180,6 +180,20 @@ def test_an_autograd_function_with_a_symbolic_is_not_looked_into() -> None:
         ("mine::fused.default", Exporter.DYNAMO, 20, Support.NEEDS_PLUGIN, "custom operator"),
         ("mine::bias_gelu.default", Exporter.DYNAMO, 20, Support.RUNTIME, "com.microsoft"),
         ("aten::exp.default", Exporter.DYNAMO, 20, Support.NEEDS_PLUGIN, "complex"),
+        (
+            "quantized::linear_dynamic.default",
+            Exporter.TORCH_SCRIPT,
+            20,
+            Support.NEEDS_PLUGIN,
+            "before its conversion",
+        ),
+        (
+            "aten::_nested_tensor_from_tensor_list.default",
+            Exporter.DYNAMO,
+            20,
+            Support.NEEDS_PLUGIN,
+            "the padded tensor",
+        ),
     ],
 )
 def test_the_way_out(name: str, route: Exporter, opset: int, support: Support, said: str) -> None:
