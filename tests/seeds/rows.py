@@ -171,6 +171,7 @@ ROWS: dict[str, str] = {
     "R4": "sizes computed in ordinary ways",
     "R5": "integers of 8 and 16 bits, sizes as operands",
     "R6": "integers of which Python needs the value",
+    "R7": "bfloat16, double precision and bytes",
 }
 """Row id -> title. A: operators, B: models, C: workflows, D: pitfalls, E: API, S: errors that are
 silent, because ordinary samples do not show them, R: right models that are easily refused."""
