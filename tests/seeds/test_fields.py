@@ -28,7 +28,8 @@ CASES = (
         {"b": (1, 3), "n": (2, 13)}, edges=(), rtol=1e-9,
     ),
     Case(
-        "R7", "fields_sessions", "fields:Sessions", (integers("seconds", "b", "n", high=70_000),), WORDS,
+        "R7", "fields_sessions", "fields:Sessions",
+        (integers("seconds", "b", "n", high=70_000),), WORDS,
         feeds=({"seconds": 2 ** np.arange(17)[None]},),
     ),
     Case(
