@@ -184,7 +184,8 @@ def _ready(module: torch.nn.Module, *, training: bool) -> torch.nn.Module:
     """Put the module into the requested mode."""
     for parameter in module.parameters():  # a ScriptModule has no requires_grad_()
         parameter.requires_grad_(False)
-    return module.train(training)
+    # As users do: some models fuse layers, or change how they are called, in eval().
+    return module.train() if training else module.eval()
 
 
 def _factory(task: ExportTask, detected: Detected, progress: ReportProgress) -> Factory:

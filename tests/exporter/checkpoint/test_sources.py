@@ -94,6 +94,11 @@ def test_the_mode_is_the_specs(training: bool, net: Net, tmp_path: Path) -> None
     assert modes == {training}
 
 
+def test_eval_is_called_as_users_call_it(net: Net, tmp_path: Path) -> None:
+    loaded = load(saved(net.state_dict(), tmp_path), tmp_path, "wrapping:Deployed")
+    assert getattr(loaded.module, "deployed") is True  # noqa: B009 - it is a Module here
+
+
 # shards of torch.save
 
 

@@ -21,6 +21,16 @@ class Net(nn.Module):
         return scores
 
 
+class Deployed(Net):
+    """Leaves out what only training needs, once its user calls eval()."""
+
+    deployed = False
+
+    def eval(self) -> Deployed:
+        self.deployed = True
+        return super().eval()
+
+
 class Training(nn.Module):
     """Holds the network as Lightning modules do, next to a loss with weights."""
 
