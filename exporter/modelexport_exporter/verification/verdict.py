@@ -85,7 +85,7 @@ def describe_incomplete(outcome: VerificationOutcome) -> tuple[Reason, str, str]
     # What is empty is empty on every route; another one may keep both sides of a branch.
     reason = Reason.OUTPUT_NOT_COMPARED if nothing else Reason.BRANCH_NOT_COMPARED
     mask = (
-        "If a mask hides everything, declare its kind: AttentionMask (1 is kept) or PaddingMask "
+        "If a mask hides everything, declare kind: AttentionMask (1 is kept) or kind: PaddingMask "
         "(true is left out), without range. If a range is wrong, correct it. If forward overflows "
         "by itself (exp without its maximum subtracted, 0/0), correct that line. Or record "
         if Unreached.NUMBERS in kinds

@@ -64,6 +64,7 @@ EXPRESSIONS = {
     "linalg_solve": f"torch.linalg.solve({MATRIX}, {MATRIX}.flip(0)[:, 0])",
     "linalg_solve_triangular": f"torch.linalg.solve_triangular({MATRIX}, {FLIPPED}, upper=True)",
     "log1p": "torch.log1p(x.abs() * 1e-6) * 1e6",
+    "log2": "torch.log2(torch.pow(2.0, torch.round(x))).floor() + torch.log2(x.abs() + 1)",
     "log_sigmoid": "torch.nn.functional.logsigmoid(x * 30)",
     "logaddexp": "torch.logaddexp(x, y)",
     "logdet": f"torch.logdet({MATRIX})",
