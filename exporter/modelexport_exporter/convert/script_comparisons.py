@@ -1,8 +1,8 @@
 """Symbolic functions of comparisons.
 
 torch writes `>=` and `<=` as the negation of `<` for opset 11: NaN is neither smaller nor larger,
-so that `x >= 0` held for NaN. Opset 12 has operators of its own. An integer that is compared with
-an element of a list, whose dtype the exporter does not know, stayed one beside floats.
+so that `x >= 0` held for NaN. Opset 12 has operators of its own. The exporter does not know the
+dtype of an element of a list: it compared a float with an integer of the program as int64.
 """
 
 from __future__ import annotations

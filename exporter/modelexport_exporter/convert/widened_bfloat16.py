@@ -42,15 +42,19 @@ def widen_bfloat16(model: ir.Model) -> None:
 
 
 def _makes_narrow(node: ir.Node) -> bool:
-    """Return whether a node without an operand of bfloat16 may have a result of it."""
+    """Return whether a node reads or makes bfloat16, also where dtypes are not known yet."""
     is_cast = node.op_type == "Cast" and node.attributes.get_int("to", 0) == _NARROW
-    return is_cast or any(map(_is_narrow, (*node.inputs, *node.outputs)))
+    return is_cast or _has_narrow(node)
 
 
 def _is_narrow(value: ir.Value | None) -> bool:
     if value is None or not isinstance(value.type, ir.TensorType):
         return False
     return value.dtype is _NARROW
+
+
+def _has_narrow(node: ir.Node) -> bool:
+    return any(map(_is_narrow, (*node.inputs, *node.outputs)))
 
 
 class _Widening:
@@ -64,7 +68,7 @@ class _Widening:
     def run(self, graph: ir.Graph) -> None:
         """Rewrite the nodes in their order."""
         for value in (*graph.inputs, *graph.initializers.values()):
-            if _is_narrow(value) and any(_computes(node) for node in _readers(value)):
+            if _is_narrow(value) and any(_computes(use.node) for use in value.uses()):
                 cast = self._cast(value, _WIDE)
                 _insert_first(graph, cast)
                 self._wide[value] = cast.outputs[0]
@@ -139,13 +143,8 @@ class _Widening:
 
 def _computes(node: ir.Node) -> bool:
     """Return whether a node lacks a kernel of bfloat16."""
-    if not node.domain and node.op_type in _OF_ANY_TYPE:
-        return False
-    return any(_is_narrow(value) for value in (*node.inputs, *node.outputs))
-
-
-def _readers(value: ir.Value) -> Iterator[ir.Node]:
-    return (use.node for use in value.uses())
+    of_any_type = not node.domain and node.op_type in _OF_ANY_TYPE
+    return not of_any_type and _has_narrow(node)
 
 
 def _insert_first(graph: ir.Graph, node: ir.Node) -> None:

@@ -70,9 +70,9 @@ class Fallback:
     """Whether it is arithmetic on shapes, which belongs on the CPU."""
 
 
-def default_provider(cuda_available: bool) -> Provider:
-    """Return CUDA where torch sees a GPU, otherwise CPU."""
-    return Provider.CUDA if cuda_available else Provider.CPU
+def wanted_provider(requested: Provider | None, cuda_available: bool) -> Provider:
+    """Return the requested provider, or CUDA where torch sees a GPU, otherwise CPU."""
+    return requested or (Provider.CUDA if cuda_available else Provider.CPU)
 
 
 def choose_provider(
@@ -80,8 +80,8 @@ def choose_provider(
     cuda_available: bool,
     precision: Precision = Precision.NATIVE,
 ) -> Provider:
-    """Return the requested provider, or the default one. Raises ExportFailure without a GPU."""
-    chosen = requested or default_provider(cuda_available)
+    """Return the wanted provider. Raises ExportFailure without its GPU or its kernels."""
+    chosen = wanted_provider(requested, cuda_available)
     if chosen in GPU and not cuda_available:
         raise ExportFailure(
             Reason.PROVIDER_UNAVAILABLE,

@@ -87,7 +87,8 @@ def describe_incomplete(outcome: VerificationOutcome) -> tuple[Reason, str, str]
     mask = (
         "If a mask hides everything, declare kind: AttentionMask (1 is kept) or kind: PaddingMask "
         "(true is left out), without range. If a range is wrong, correct it. If forward overflows "
-        "by itself (exp without its maximum subtracted, 0/0), correct that line. Or record "
+        "for ordinary inputs (exp without its maximum subtracted, 0/0), correct that line. Or "
+        "record "
         if Unreached.NUMBERS in kinds
         else "Record "
     )

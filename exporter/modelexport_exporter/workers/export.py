@@ -31,7 +31,7 @@ from modelexport_exporter.convert.size_guards import find_size_guards
 from modelexport_exporter.convert.torchscript import converted_torchscript
 from modelexport_exporter.convert.widened_bfloat16 import widen_bfloat16
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.providers import default_provider
+from modelexport_exporter.core.providers import wanted_provider
 from modelexport_exporter.core.types import (
     ROUTES,
     ConvertedModel,
@@ -262,7 +262,7 @@ def write(model: ir.Model, subject: Subject) -> Written:
         # Afterwards: in float16, the formula of a sigmoid overflows.
         avoid_inexact_kernels(converted, Declared.of(subject.bound_inputs.spec))
         requested = task.spec.verification.provider
-        if (requested or default_provider(torch.cuda.is_available())) is Provider.CPU:
+        if wanted_provider(requested, torch.cuda.is_available()) is Provider.CPU:
             widen_bfloat16(converted)
         if subject.stored is not None:
             use_stored_weights(converted, subject.loaded.module, subject.stored)

@@ -23,20 +23,24 @@ CALLS = Replacements()
 
 _Direction = Callable[..., tuple[Tensor, list[Tensor]]]
 """From steps, first state, weights and whether there are biases to outputs and last state."""
+_Step = Callable[[list[Tensor], Tensor], tuple[list[Tensor], Tensor]]
+"""From a state and the products of one step to the next state and the output."""
+_Cell = Callable[[list[Tensor], bool], tuple[Tensor | None, _Step]]
+"""From all weights but the first, and whether there are biases, to the steps' bias and the step."""
 
 
 @CALLS.replaces("lstm", torch.lstm)
 def lstm(x: Tensor, hx: Any, *arguments: Any) -> Result:  # noqa: ANN401
     if not _is_projected(hx) and not _is_double(x, hx):
         return NotImplemented
-    return run_layers(_lstm_direction, x, hx, *arguments)
+    return run_layers(partial(_looped, _lstm_cell), x, hx, *arguments)
 
 
 @CALLS.replaces("gru", torch.gru)
 def gru(x: Tensor, hx: Any, *arguments: Any) -> Result:  # noqa: ANN401
     if not _is_double(x, hx):
         return NotImplemented
-    return run_layers(_gru_direction, x, (hx,), *arguments)
+    return run_layers(partial(_looped, _gru_cell), x, (hx,), *arguments)
 
 
 @CALLS.replaces("rnn_tanh", torch.rnn_tanh)
@@ -57,7 +61,8 @@ def _rnn(
         return NotImplemented
     if not is_open(x.shape[1 if batch_first else 0]) and not _is_double(x, hx):
         return NotImplemented
-    return run_layers(partial(_rnn_direction, activation), x, (hx,), *arguments)
+    cell = partial(_rnn_cell, activation)
+    return run_layers(partial(_looped, cell), x, (hx,), *arguments)
 
 
 def run_layers(
@@ -104,7 +109,8 @@ def _is_double(x: Tensor, hx: Any) -> bool:  # noqa: ANN401
     return x.dtype is torch.float64 and all(state.dtype is torch.float64 for state in states)
 
 
-def _lstm_direction(
+def _looped(
+    cell: _Cell,
     steps: Tensor,
     state: list[Tensor],
     weights: list[Tensor],
@@ -112,10 +118,18 @@ def _lstm_direction(
     *,
     reverse: bool,
 ) -> tuple[Tensor, list[Tensor]]:
-    """Return one direction of one layer: its outputs, and its last hidden state and cell."""
-    weight_ih, weight_hh, *added = weights
-    weight_hr = added.pop().clone() if len(weights) % 2 else None
-    weight_hh = weight_hh.clone()  # a scan refuses states and weights that share memory
+    """Return one direction of one layer: its outputs, and its last states."""
+    weight_ih, *own = weights
+    # A scan refuses states and weights that share memory.
+    bias, step = cell([weight.clone() for weight in own], biases)
+    sums, first = F.linear(steps, weight_ih, bias), [part.clone() for part in state]
+    state, outputs = scan(step, first, sums, dim=0, reverse=reverse)
+    return outputs, state
+
+
+def _lstm_cell(weights: list[Tensor], biases: bool) -> tuple[Tensor | None, _Step]:
+    weight_hh, *added = weights
+    weight_hr = added.pop() if len(added) % 2 else None
 
     def step(state: list[Tensor], gates: Tensor) -> tuple[list[Tensor], Tensor]:
         h, c = state
@@ -125,53 +139,31 @@ def _lstm_direction(
         h = h if weight_hr is None else F.linear(h, weight_hr)
         return [h, c], h.clone()
 
-    gates = F.linear(steps, weight_ih, added[0] + added[1] if biases else None)
-    state, outputs = scan(step, [part.clone() for part in state], gates, dim=0, reverse=reverse)
-    return outputs, state
+    return added[0] + added[1] if biases else None, step
 
 
-def _gru_direction(
-    steps: Tensor,
-    state: list[Tensor],
-    weights: list[Tensor],
-    biases: bool,
-    *,
-    reverse: bool,
-) -> tuple[Tensor, list[Tensor]]:
-    """Return one direction of one layer: its outputs, and its last hidden state."""
-    weight_ih, weight_hh, *added = weights
-    weight_hh = weight_hh.clone()
-    bias = added[1].clone() if biases else None
+def _gru_cell(weights: list[Tensor], biases: bool) -> tuple[Tensor | None, _Step]:
+    weight_hh, *added = weights
+    of_steps, of_state = added if biases else (None, None)
 
     def step(state: list[Tensor], sums: Tensor) -> tuple[list[Tensor], Tensor]:
         [h] = state
-        (r, z, n), (of_r, of_z, of_n) = sums.chunk(3, -1), F.linear(h, weight_hh, bias).chunk(3, -1)
+        r, z, n = sums.chunk(3, -1)
+        of_r, of_z, of_n = F.linear(h, weight_hh, of_state).chunk(3, -1)
         new = torch.tanh(n + torch.sigmoid(r + of_r) * of_n)
         h = (h - new) * torch.sigmoid(z + of_z) + new
         return [h], h.clone()
 
-    sums = F.linear(steps, weight_ih, added[0] if biases else None)
-    state, outputs = scan(step, [state[0].clone()], sums, dim=0, reverse=reverse)
-    return outputs, state
+    return of_steps, step
 
 
-def _rnn_direction(
-    activation: Callable[[Tensor], Tensor],
-    steps: Tensor,
-    state: list[Tensor],
-    weights: list[Tensor],
-    biases: bool,
-    *,
-    reverse: bool,
-) -> tuple[Tensor, list[Tensor]]:
-    """Return one direction of one layer: its outputs, and its last hidden state."""
-    weight_ih, weight_hh, *added = weights
-    weight_hh = weight_hh.clone()
+def _rnn_cell(
+    activation: Callable[[Tensor], Tensor], weights: list[Tensor], biases: bool
+) -> tuple[Tensor | None, _Step]:
+    weight_hh, *added = weights
 
     def step(state: list[Tensor], sums: Tensor) -> tuple[list[Tensor], Tensor]:
         h = activation(sums + F.linear(state[0], weight_hh))
         return [h], h.clone()
 
-    sums = F.linear(steps, weight_ih, added[0] + added[1] if biases else None)
-    state, outputs = scan(step, [state[0].clone()], sums, dim=0, reverse=reverse)
-    return outputs, state
+    return added[0] + added[1] if biases else None, step
