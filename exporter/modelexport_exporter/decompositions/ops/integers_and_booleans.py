@@ -28,8 +28,8 @@ def _as_int(x: Tensor) -> Tensor:
 def _are_of_equal_width(x: Tensor, dtype: object, *_: object) -> bool:
     if not isinstance(dtype, torch.dtype):  # a view by another shape
         return False
-    integers = not (x.is_floating_point() or x.is_complex() or dtype.is_floating_point)
-    return integers and dtype is not torch.bool and x.element_size() == dtype.itemsize
+    numbers = dtype.is_floating_point or dtype.is_complex or dtype is torch.bool
+    return is_integral(x) and not numbers and x.element_size() == dtype.itemsize
 
 
 @FAMILY.decomposes(

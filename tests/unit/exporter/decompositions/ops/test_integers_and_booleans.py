@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from decomposed import assert_as_eager
+from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 
 FLAGS = torch.tensor([[True, False, False], [False, False, False], [True, True, False]])
 NUMBERS = torch.tensor([[3, -7, 0], [2, 2, -1]])
@@ -59,3 +60,12 @@ def test_booleans_are_combined_as_eager_does() -> None:
 def test_integers_are_subtracted_from_a_float(x: torch.Tensor) -> None:
     assert_as_eager("aten::rsub.Scalar", x, 1.5)
     assert_as_eager("aten::rsub.Scalar", x, 1.0, 2)
+
+
+def test_only_integers_of_one_width_are_views_by_a_cast() -> None:
+    applies = DECOMPOSITIONS["aten::view.dtype"].applies
+    numbers = torch.arange(4)
+    assert applies(numbers.to(torch.uint8), torch.int8)
+    for dtype in (torch.complex64, torch.float64, torch.int32, torch.bool):
+        assert not applies(numbers, dtype)
+    assert not applies(numbers, 2, 2)
