@@ -43,6 +43,10 @@ _OF_ROWS: dict[str, Function] = {
 CALLS: dict[str, tuple[Function, Call]] = {
     **{name: (function, Call((ROWS,), open_dims=(0,))) for name, function in _OF_ROWS.items()},
     "im2col": (lambda x: F.unfold(x, (x.shape[2], 3)), Call((IMAGE,), open_dims=(2,))),
+    "col2im": (
+        lambda x: F.fold(F.unfold(x, (3, 2), 1, 1, 2), x.shape[2:], (3, 2), 1, 1, 2),
+        Call((IMAGE,), open_dims=(2, 3)),
+    ),
     "affine_grid": (_spread, Call((IMAGE,), open_dims=(2, 3))),
     "adaptive_avg_pool1d": (
         lambda x: F.adaptive_avg_pool1d(x, x.shape[2] // 2),

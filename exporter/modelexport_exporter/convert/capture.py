@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +17,7 @@ from types import ModuleType
 import torch
 from torch.export import ExportedProgram
 
+from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import call_eagerly, explain_capture
@@ -43,6 +44,7 @@ from modelexport_exporter.torch_internals.known_integers import (
     note_numbers,
 )
 from modelexport_exporter.torch_internals.memory_formats import memory_formats_narrow_no_size
+from modelexport_exporter.torch_internals.reshapes import copies_narrow_no_size
 from modelexport_exporter.torch_internals.slice_bounds import slices_of_known_sizes
 from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
 from modelexport_exporter.torch_internals.typed_tensors import typed_tensors_of_sizes
@@ -64,7 +66,27 @@ def capture(
     a program that holds for a part of the declared sizes only. `decisions`: those on values
     are forced, and numbers that forward takes from tensors stay tensors.
     """
-    return _captured(module, bound_inputs, code_dir, _Mode(strict, any_range, decisions))
+    mode = _Mode(strict, any_range, decisions)
+    try:
+        return _captured(module, bound_inputs, code_dir, mode)
+    except ExportFailure as failure:
+        other = _between(bound_inputs)
+        if strict or any_range or other is None:
+            raise
+        if failure.reason is not Reason.DYNAMIC_DIM_SPECIALIZED:
+            raise
+        # The least size often leaves a map of one row, at which other conditions hold.
+        with suppress(ExportFailure):
+            return _captured(module, other, code_dir, mode)
+        raise
+
+
+def _between(bound_inputs: BoundInputs) -> BoundInputs | None:
+    """Return the same at sizes between the least and the largest; None if there are no others."""
+    sizes = bound_inputs.sizes
+    if sizes.between == sizes.captured:
+        return None
+    return replace(bound_inputs, sizes=replace(sizes, captured=sizes.between))
 
 
 @dataclass(frozen=True)
@@ -128,6 +150,7 @@ def _exported(
         accept_masks_as_given(),
         conditions_at_all_sizes(at_all_sizes),
         memory_formats_narrow_no_size(),
+        copies_narrow_no_size(),
         quotients_are_asserted(),
         slices_of_known_sizes(),
         both_bounds_known() if has_derived_sizes(spec.inputs) else nullcontext(),

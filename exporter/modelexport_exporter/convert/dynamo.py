@@ -43,11 +43,13 @@ from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.asserted_quotients import quotients_are_asserted
 from modelexport_exporter.torch_internals.known_conditions import conditions_narrow_no_size
 from modelexport_exporter.torch_internals.known_integers import has_numbers
+from modelexport_exporter.torch_internals.onnxscript_constants import constants_have_own_names
 from modelexport_exporter.torch_internals.onnxscript_matcher import (
     compare_constants_exactly,
     compare_operators_first,
 )
 from modelexport_exporter.torch_internals.python_floats import python_floats_are_double
+from modelexport_exporter.torch_internals.reshapes import copies_narrow_no_size
 from modelexport_exporter.torch_internals.size_functions import TRANSLATIONS
 from modelexport_exporter.torch_internals.symbolic_sizes import (
     deferred_conditions,
@@ -78,6 +80,7 @@ class Translation:
 
 @quotients_are_asserted()
 @conditions_narrow_no_size()
+@copies_narrow_no_size()
 def translate(
     program: ExportedProgram,
     spec: ModelExportSpec,
@@ -163,7 +166,12 @@ def finish(translation: Translation, *, optimize: bool) -> ir.Model:
     model = translation.model
     if optimize:
         try:
-            with quiet(), compare_operators_first(), compare_constants_exactly():
+            with (
+                quiet(),
+                compare_operators_first(),
+                compare_constants_exactly(),
+                constants_have_own_names(model),
+            ):
                 program = torch.onnx.ONNXProgram(model, None)
                 program.optimize()
         except Exception as error:

@@ -17,7 +17,6 @@ from modelexport_exporter.decompositions.capture.registry import (
     Result,
     is_open,
 )
-from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each
 from modelexport_exporter.decompositions.ops.histograms import histc as histogram
 
 CALLS = Replacements()
@@ -41,36 +40,6 @@ def unfold(x: Tensor, dimension: int, size: int, step: int) -> Result:
     places = places + torch.arange(size, device=x.device)
     rows = x.movedim(axis, -1).index_select(-1, places.reshape(-1))
     return rows.reshape(*rows.shape[:-1], count, size).movedim(-2, axis)
-
-
-@CALLS.replaces("im2col", F.unfold)
-def patches(
-    input: Tensor,  # noqa: A002
-    kernel_size: Sizes,
-    dilation: Sizes = 1,
-    padding: Sizes = 0,
-    stride: Sizes = 1,
-) -> Result:
-    options = [each(option, 2) for option in (kernel_size, dilation, padding, stride)]
-    if input.dim() != 4 or not any(is_open(one) for option in options for one in option):
-        return NotImplemented
-    kernel, gaps, margins, steps = options
-    x = F.pad(input, (margins[1], margins[1], margins[0], margins[0]))
-    counts = []
-    for axis in (0, 1):
-        # [b, c, (kernel, windows,) height, width]: the first of both becomes two, then the second.
-        place = -2 if axis == 0 else -1
-        rest = x.shape[place] - gaps[axis] * (kernel[axis] - 1) - 1
-        count = rest // steps[axis] + 1
-        counts.append(count)
-        places = (torch.arange(kernel[axis], device=x.device) * gaps[axis]).unsqueeze(1)
-        places = places + torch.arange(count, device=x.device) * steps[axis]
-        rows = x.index_select(place, places.reshape(-1))
-        before, after = rows.shape[:place], rows.shape[place:][1:]
-        x = rows.reshape(*before, kernel[axis], count, *after)
-    b, c = input.shape[:2]
-    flat = x.permute(0, 1, 2, 4, 3, 5)
-    return flat.reshape(b, c * kernel[0] * kernel[1], counts[0] * counts[1])
 
 
 @CALLS.replaces("histc", torch.histc, Tensor.histc)

@@ -116,6 +116,14 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "torch._C._conv_determine_backend_memory_format": lambda choose: (
         choose(IMAGE, IMAGE, kernel_of_a_convolution()) is torch.contiguous_format
     ),
+    "op._dispatch_cache": lambda cache: isinstance(cache, dict),
+    "op._op_dk": lambda kernel: (
+        kernel(torch._C.DispatchKey.CompositeImplicitAutograd, X, (1, -1)).shape[0] == 1
+    ),
+    "torch._C.DispatchKey.CompositeImplicitAutograd": lambda key: (
+        torch.ops.aten.reshape.default.has_kernel_for_dispatch_key(key)
+    ),
+    "torch._prims_common.infer_size": lambda infer: tuple(infer((2, -1), 6)) == (2, 3),
     "'torch.export._trace'": imports,
     "matcher._match_constant": lambda match: takes(match, 1, 2, 3),
     "onnxscript._internal.values.TracedOnnxFunction": lambda function: isinstance(

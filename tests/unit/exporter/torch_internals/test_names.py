@@ -28,6 +28,7 @@ PROPERTIES = {
 OBJECTS: dict[str, Any] = {
     "func": torch.ops.aten.add_.Tensor,
     "matcher": _matcher.SimplePatternMatcher,
+    "op": torch.ops.aten.reshape.default,
     "operator": TILE,
     "tensor": torch.ones(2)[:1],
     "module": torch.nn.BatchNorm1d(2),

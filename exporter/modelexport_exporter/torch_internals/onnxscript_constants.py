@@ -1,0 +1,34 @@
+"""Give each constant that a rule of onnxscript's optimizer writes a name of its own.
+
+A rule names the bounds of the Clip that it writes after the input: of two that clip the same value,
+the second constant takes the place of the first, which no graph has any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import onnx_ir as ir
+from onnxscript.rewriter import RewriterContext
+
+
+@contextmanager
+def constants_have_own_names(model: ir.Model) -> Iterator[None]:
+    """Let the rules that run in the block add no constant by a name that the model has."""
+    used = {name for graph in model.graphs() for name in graph.initializers}
+    add = RewriterContext.initializer
+
+    def initializer(self: Any, tensor: ir.TensorProtocol, name: str | None = None) -> ir.Value:  # noqa: ANN401
+        wanted = free = name or tensor.name or "constant"
+        while free in used:
+            free = f"{wanted}_{len(used)}"
+        used.add(free)
+        return add(self, tensor, free)
+
+    RewriterContext.initializer = initializer  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        RewriterContext.initializer = add  # type: ignore[method-assign]
