@@ -118,6 +118,13 @@ def _restored_signal(x: torch.Tensor) -> torch.Tensor:
     return torch.istft(spectrum, 16, 6, window=torch.hann_window(16), length=x.shape[1] * 6 - 8)
 
 
+def _with_diagonal(x: Tensor) -> Tensor:
+    y = torch.zeros(x.shape[0], x.shape[0])
+    places: Any = (SizeRange(x.shape[0]), SizeRange(x.shape[0]))
+    y[places] = x[:, 0]
+    return y
+
+
 _OF_ROWS: dict[str, Function] = {
     "arange": lambda x: torch.arange(0, x.shape[0] * 0.1, 0.1)[: x.shape[0]] + x[:, 0].sum(),
     "linspace": lambda x: torch.linspace(0, 1, x.shape[0]) + x[:, 0],
@@ -126,6 +133,8 @@ _OF_ROWS: dict[str, Function] = {
     "tensor_split": lambda x: x.tensor_split(2, 0),
     "as_tensor": lambda x: torch.as_tensor([[*x.shape], (x.shape[0] // 2, 1)], dtype=torch.int32),
     "tensor": lambda x: torch.tensor(SizeRange(x.shape[0], 0, -1), dtype=torch.float32) + x[:, 0],
+    "index": lambda x: x[SizeRange(x.shape[0] - 1, -1, -1), 0] * 2,
+    "index_put_": _with_diagonal,
     "asarray": lambda x: torch.asarray([x.shape[0] / 3, 1.5], dtype=torch.float64),
     "new_tensor": lambda x: x.new_tensor([x.shape[0] / 2, x.shape[1]]) / x.new_tensor(x.shape[0]),
     "div": _windows,

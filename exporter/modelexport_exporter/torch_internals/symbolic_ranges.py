@@ -1,16 +1,18 @@
 """`range(n)` of sizes, of which a tensor can be made.
 
 Python's `range` asks its bounds for their numbers, so that `torch.tensor(range(n))` would hold the
-size of the example. A range that is iterated or indexed still has the example's numbers.
+size of the example. A range of as many numbers at all sizes, as `range(0, n, n)`, has sizes. One
+of a number that depends on the size still has the example's numbers when it is iterated or indexed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 
 class _RangeType(type):
@@ -24,10 +26,15 @@ class _RangeType(type):
         return isinstance(value, range) or type(value) is cls
 
 
-class SizeRange(metaclass=_RangeType):
-    """A range whose bounds may be symbolic."""
+class SizeRange(dict[int, int], metaclass=_RangeType):
+    """A range whose bounds may be symbolic.
+
+    As an index, torch reads the numbers of a sequence before any mode sees the call, but not those
+    of a dict.
+    """
 
     def __init__(self, *bounds: Any) -> None:  # noqa: ANN401
+        super().__init__()
         (self.stop,), self.start, self.step = bounds[-1:], 0, 1
         if len(bounds) > 1:
             self.start, self.stop, self.step = (*bounds, 1)[:3]
@@ -38,20 +45,32 @@ class SizeRange(metaclass=_RangeType):
         stop = end(self.start, self.stop)
         return torch.arange(self.start, stop, self.step, dtype=dtype or torch.int64, device=device)
 
-    def _known(self) -> range:
+    def _numbers(self) -> Sequence[int]:
+        """Return the numbers, or sizes where there are as many at all sizes."""
+        example = range(*(_example(one) for one in (self.start, self.stop, self.step)))
+        rest = self.stop - self.start
+        count = -(-rest // self.step)
+        if example and statically_known_true(count == len(example)):
+            return [self.start + place * self.step for place in range(len(example))]
         return range(int(self.start), int(self.stop), int(self.step))
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._known())
+        return iter(self._numbers())
 
     def __reversed__(self) -> Iterator[int]:
-        return reversed(self._known())
+        return reversed(self._numbers())
 
     def __len__(self) -> int:
-        return len(self._known())
+        return len(self._numbers())
 
     def __getitem__(self, place: Any) -> Any:  # noqa: ANN401
-        return self._known()[place]
+        return self._numbers()[place]
 
     def __contains__(self, number: object) -> bool:
-        return number in self._known()
+        return number in self._numbers()
+
+
+def _example(size: Any) -> int:  # noqa: ANN401
+    """Return the size in the example."""
+    hint = size.node.hint if isinstance(size, torch.SymInt) else size
+    return int(size) if hint is None else int(hint)

@@ -88,3 +88,26 @@ def new_tensor(
     **_: object,
 ) -> Result:
     return as_tensor(data, dtype or x.dtype, device or x.device)
+
+
+@CALLS.replaces("index", Tensor.__getitem__)
+def elements(x: Tensor, index: Any) -> Result:  # noqa: ANN401
+    found = _without_ranges(index, x.device)
+    return NotImplemented if found is None else x[found]
+
+
+@CALLS.replaces("index_put_", Tensor.__setitem__)
+def set_elements(x: Tensor, index: Any, values: Any) -> Result:  # noqa: ANN401
+    found = _without_ranges(index, x.device)
+    if found is None:
+        return NotImplemented
+    x[found] = values
+    return None
+
+
+def _without_ranges(index: Any, device: torch.device) -> Any:  # noqa: ANN401
+    """Return the index with tensors in place of ranges of sizes; None if it has none."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not any(type(part) is SizeRange for part in parts):
+        return None
+    return tuple(part.tensor(None, device) if type(part) is SizeRange else part for part in parts)

@@ -51,8 +51,10 @@ class NoiseEstimate:
         self.runs += 1
         if output.shape != self._shape:
             self.reshaped = True
-            return
-        np.maximum(self._moved, _distance(self._expected, output.reshape(-1)), out=self._moved)
+            moved = _to_nearest(self._expected, output.reshape(-1))
+        else:
+            moved = _distance(self._expected, output.reshape(-1))
+        np.maximum(self._moved, moved, out=self._moved)
 
     def add_kernel_errors(self, output: Array) -> None:
         """Add the output of a run with absolute errors of kernels: part of the noise of slices."""
@@ -90,6 +92,28 @@ class NoiseEstimate:
         if not unsettled.any():
             return Settled(farthest, None, farthest)
         return Settled(float(self._moved[~unsettled].max(initial=0.0)), unsettled, farthest)
+
+
+def _to_nearest(expected: Array, found: Array) -> Array:
+    """Return the distances to the nearest numbers of a run that found more results or fewer.
+
+    A result that rounding adds or removes shifts those after it, which are no errors. Of many
+    results this is less than their noise, so that an error is found rather than excused; those that
+    the run has not are as far as can be.
+    """
+    numbers = np.sort(found[np.isfinite(found)].astype(np.float64))
+    if not numbers.size or not expected.size:
+        return np.zeros(expected.shape, np.float32)
+    wanted = expected.astype(np.float64)
+    after = np.searchsorted(numbers, wanted).clip(0, numbers.size - 1)
+    below, above = numbers[np.maximum(after - 1, 0)], numbers[after]
+    with np.errstate(invalid="ignore"):
+        nearest = np.where(np.abs(wanted - below) <= np.abs(above - wanted), below, above)
+    distances = _distance(expected, np.where(np.isfinite(wanted), nearest, wanted))
+    lacking = max(expected.size - found.size, 1)
+    farthest = np.argsort(distances)[-lacking:]
+    distances[farthest] = np.where(distances[farthest] > 0, np.inf, 0)
+    return distances
 
 
 def _distance(one: Array, other: Array) -> Array:

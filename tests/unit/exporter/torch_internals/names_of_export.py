@@ -121,7 +121,8 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
         kernel(torch._C.DispatchKey.CompositeImplicitAutograd, X, (1, -1)).shape[0] == 1
     ),
     "torch._C.DispatchKey.CompositeImplicitAutograd": lambda key: (
-        torch.ops.aten.reshape.default.has_kernel_for_dispatch_key(key)
+        key in torch.ops.aten.reshape.default.py_kernels
+        or torch.ops.aten.reshape.default.has_kernel_for_dispatch_key(key)
     ),
     "torch._prims_common.infer_size": lambda infer: tuple(infer((2, -1), 6)) == (2, 3),
     "'torch.export._trace'": imports,

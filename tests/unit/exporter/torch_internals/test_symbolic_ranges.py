@@ -32,6 +32,15 @@ class Positions(nn.Module):
         )
 
 
+class Chunks(nn.Module):
+    def forward(self, x):  # noqa: ANN001
+        n = x.shape[1]
+        whole = [x[:, begin : begin + n] * 2 for begin in range(0, n, n)]
+        y = torch.zeros(n, n)
+        y[range(n), range(n - 1, -1, -1)] = 1
+        return torch.cat(whole), x[0][range(n)], x[range(2), range(n - 2, n)], y
+
+
 class Sum(nn.Module):
     def forward(self, x):  # noqa: ANN001
         total = 0
@@ -54,6 +63,14 @@ def test_a_tensor_of_a_range_has_the_numbers_of_each_size(size: int) -> None:
     program = exported(Positions(), torch.export.Dim.DYNAMIC)
     x = torch.randn(2, size)
     for found, expected in zip(program.module()(x), Positions()(x), strict=True):
+        torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("size", [2, 5, 9])
+def test_a_loop_with_as_many_steps_at_all_sizes_has_sizes(size: int) -> None:
+    program = exported(Chunks(), torch.export.Dim.DYNAMIC)
+    x = torch.randn(2, size)
+    for found, expected in zip(program.module()(x), Chunks()(x), strict=True):
         torch.testing.assert_close(found, expected)
 
 

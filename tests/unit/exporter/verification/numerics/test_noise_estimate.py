@@ -55,11 +55,26 @@ def test_integers_that_flip_are_unsettled() -> None:
     assert settled.unsettled.tolist() == [False, True, False]
 
 
-def test_other_shape_is_recorded_and_not_compared() -> None:
-    estimate = NoiseEstimate(np.zeros((3, 2), F32))
-    estimate.add(np.ones((4, 2)))
+@pytest.mark.parametrize(
+    ("expected", "found", "noise", "unsettled"),
+    [
+        pytest.param([1, 2, 3], [1.25, 2, 2.5, 3], 0.0, [True, False, False], id="one more"),
+        pytest.param([1, 2, 3, 4], [1, 3.125, 4.25], 0.25, [False, True, False, False], id="less"),
+        pytest.param([5, 1, 9], [9, 5], 0.0, [False, True, False], id="in another order"),
+        pytest.param([1, 2], [], 0.0, None, id="nothing was found"),
+        pytest.param([1, 2], [2, 1, 7], 0.0, None, id="all are there"),
+        pytest.param([1, np.nan], [1, np.nan, 1], 0.0, None, id="NaN"),
+    ],
+)
+def test_numbers_of_another_shape_are_compared_with_the_nearest(
+    expected: list[float], found: list[float], noise: float, unsettled: list[bool] | None
+) -> None:
+    estimate = spread_of(expected, found)
     assert estimate.reshaped
-    assert estimate.settled(0.0).count == 0
+    settled = estimate.settled(1.0)
+    assert settled.noise == pytest.approx(noise)
+    mask = settled.unsettled
+    assert (mask.tolist() if mask is not None else None) == unsettled
 
 
 FLOATS = hnp.arrays(F32, 6, elements=st.floats(-1e3, 1e3, width=32))
