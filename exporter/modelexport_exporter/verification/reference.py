@@ -23,6 +23,7 @@ from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.sampling.masks import masks_hold
+from modelexport_exporter.torch_internals.one_dnn import without_one_dnn
 from modelexport_exporter.torch_internals.tf32 import forbid_tf32
 from modelexport_exporter.user_code.caches import bypassing_caches, modules_of
 from modelexport_exporter.verification.early_outputs import EarlyOutputs, EarlyRun
@@ -206,7 +207,13 @@ class EagerReference:
         """
         values = self.values(arrays)
         apart = self.without_caches(self._module)
-        with apart, raising_unavailable(), torch.no_grad(), KernelErrors(seed) as mode:
+        with (
+            apart,
+            without_one_dnn(),
+            raising_unavailable(),
+            torch.no_grad(),
+            KernelErrors(seed) as mode,
+        ):
             leaves = self.call(values)
         return [to_array(leaf) for leaf in leaves] if mode.found else None
 
