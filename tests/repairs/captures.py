@@ -133,6 +133,7 @@ _OF_ROWS: dict[str, Function] = {
     "tensor_split": lambda x: x.tensor_split(2, 0),
     "as_tensor": lambda x: torch.as_tensor([[*x.shape], (x.shape[0] // 2, 1)], dtype=torch.int32),
     "tensor": lambda x: torch.tensor(SizeRange(x.shape[0], 0, -1), dtype=torch.float32) + x[:, 0],
+    "contiguous": lambda x: x.mT.contiguous().view(-1) + x.contiguous().view(-1),
     "index": lambda x: x[SizeRange(x.shape[0] - 1, -1, -1), 0] * 2,
     "index_put_": _with_diagonal,
     "asarray": lambda x: torch.asarray([x.shape[0] / 3, 1.5], dtype=torch.float64),

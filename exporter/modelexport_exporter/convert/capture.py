@@ -23,7 +23,8 @@ from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import call_eagerly, explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.convert.program_dims import check_numbers_kept
-from modelexport_exporter.convert.size_expressions import at_all_sizes
+from modelexport_exporter.convert.size_choices import choices_as_arithmetic
+from modelexport_exporter.convert.size_expressions import at_all_sizes, values_at
 from modelexport_exporter.convert.wrapped_forward import returning_tensors, wrapped_forward
 from modelexport_exporter.core.dims import has_derived_sizes, used_dims
 from modelexport_exporter.core.errors import ExportFailure
@@ -45,6 +46,7 @@ from modelexport_exporter.torch_internals.known_integers import (
 )
 from modelexport_exporter.torch_internals.memory_formats import memory_formats_narrow_no_size
 from modelexport_exporter.torch_internals.reshapes import copies_narrow_no_size
+from modelexport_exporter.torch_internals.simple_sizes import sizes_in_simple_form
 from modelexport_exporter.torch_internals.slice_bounds import slices_of_known_sizes
 from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
 from modelexport_exporter.torch_internals.typed_tensors import typed_tensors_of_sizes
@@ -66,18 +68,17 @@ def capture(
     a program that holds for a part of the declared sizes only. `decisions`: those on values
     are forced, and numbers that forward takes from tensors stay tensors.
     """
-    mode = _Mode(strict, any_range, decisions)
+    plain = not strict and decisions is None
+    mode = _Mode(strict, any_range, decisions, choices=any_range and plain)
+    other = _between(bound_inputs) if plain and not any_range else None
     try:
         return _captured(module, bound_inputs, code_dir, mode)
     except ExportFailure as failure:
-        other = _between(bound_inputs)
-        if strict or any_range or other is None:
-            raise
-        if failure.reason is not Reason.DYNAMIC_DIM_SPECIALIZED:
+        if other is None or failure.reason is not Reason.DYNAMIC_DIM_SPECIALIZED:
             raise
         # The least size often leaves a map of one row, at which other conditions hold.
         with suppress(ExportFailure):
-            return _captured(module, other, code_dir, mode)
+            return _captured(module, other, code_dir, replace(mode, choices=True))
         raise
 
 
@@ -94,6 +95,8 @@ class _Mode:
     strict: bool
     any_range: bool
     decisions: ForcedDecisions | None
+    choices: bool = False
+    """Whether what the code chooses by sizes is arithmetic; costs time to read the code."""
 
 
 def _captured(
@@ -159,6 +162,8 @@ def _exported(
         nullcontext() if mode.strict else typed_tensors_of_sizes(modules, as_tensor),
         nullcontext() if mode.strict else attention_causal_by_size(modules),
         nullcontext() if mode.strict else wrapped_forward(module, returning_tensors),
+        choices_as_arithmetic(modules) if mode.choices else nullcontext(),
+        sizes_in_simple_form(values_at) if mode.choices else nullcontext(),
         nullcontext()
         if mode.strict
         else sizes_stay_symbolic(modules, tensors=mode.decisions is not None),

@@ -37,6 +37,19 @@ def at_all_sizes(expression: str, sizes: Mapping[str, range]) -> bool | None:
     return bool(found.flat[0]) if found.all() or not found.any() else None
 
 
+def values_at(expression: str, sizes: Mapping[str, range]) -> Array | None:
+    """Return the values of an expression, an axis for each size; None where it has no integers."""
+    axes = np.meshgrid(*sizes.values(), indexing="ij", sparse=True)
+    known = {**FUNCTIONS, **dict(zip(sizes, axes, strict=True))}
+    try:
+        with np.errstate(all="ignore"):
+            found = eval(_for_arrays(expression), known)  # noqa: S307 - as above
+    except (TypeError, ValueError, NameError, AttributeError, ZeroDivisionError):
+        return None
+    values = np.broadcast_to(np.asarray(found), [len(own) for own in sizes.values()])
+    return values if values.dtype.kind == "i" else None
+
+
 def compiled(expression: str) -> CodeType:
     """Return the condition for `holds_at`."""
     return compile(expression, "<condition>", "eval")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Any
 from unittest.mock import patch
@@ -71,6 +71,18 @@ def _without_kernel(op: OpOverload[Any, Any], *args: object) -> Tensor:
     return found
 
 
+def is_contiguous_at_large_sizes(x: Tensor) -> bool | None:
+    """Return whether a tensor is contiguous, at sizes that are large and have no relation.
+
+    None where it has sizes that are no numbers then.
+    """
+    found = [
+        strides == [math.prod(shape[dim + 1 :]) for dim in range(len(shape))]
+        for shape, strides in _at_unrelated_sizes(x.shape, x.stride())
+    ]
+    return all(found) if found else None
+
+
 def copies_at_large_sizes(
     shape: Sequence[int], strides: Sequence[int], wanted: Sequence[int]
 ) -> bool | None:
@@ -78,26 +90,34 @@ def copies_at_large_sizes(
 
     None where such sizes do not fit each other.
     """
-    found = _at_unrelated_sizes(shape, strides, wanted)
-    if found is None:
-        return None
-    before, steps, after = found
-    return None if math.prod(before) != math.prod(after) else not can_view(before, steps, after)
+    found = [
+        not can_view(before, steps, after)
+        for before, steps, after in _at_unrelated_sizes(shape, strides, wanted)
+        if math.prod(before) == math.prod(after)
+    ]
+    return any(found) if found else None
 
 
-def _at_unrelated_sizes(*groups: Sequence[int]) -> list[list[int]] | None:
-    """Return all with a large number in place of each symbol; None if one is no number then."""
+def _at_unrelated_sizes(*groups: Sequence[int]) -> list[list[list[int]]]:
+    """Return all with a large number in place of each symbol: first of many divisors, then of none.
+
+    A crop of a padded picture is contiguous at multiples of the padding only.
+    """
     expressions: list[list[Any]] = [[_expression(size) for size in group] for group in groups]
     symbolic = (own for group in expressions for own in group if not isinstance(own, int))
     symbols = sorted({symbol for own in symbolic for symbol in own.free_symbols}, key=str)
-    numbers = dict(zip(symbols, (_OF_MANY_DIVISORS * own for own in _primes()), strict=False))
-    try:
-        return [
-            [own if isinstance(own, int) else int(own.xreplace(numbers)) for own in group]
-            for group in expressions
-        ]
-    except TypeError:
-        return None
+    found = []
+    for shift in (0, 1):
+        sizes = (_OF_MANY_DIVISORS * own + shift for own in _primes())
+        numbers = dict(zip(symbols, sizes, strict=False))
+        with suppress(TypeError):
+            found.append(
+                [
+                    [own if isinstance(own, int) else int(own.xreplace(numbers)) for own in group]
+                    for group in expressions
+                ]
+            )
+    return found
 
 
 def _expression(size: Any) -> Any:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""Patches of pictures, where their sizes or the picture's are those of dynamic dims."""
+"""Patches of pictures and their places in memory, where sizes are those of dynamic dims."""
 
 from __future__ import annotations
 
@@ -12,8 +12,20 @@ from modelexport_exporter.decompositions.capture.registry import (
     is_open,
 )
 from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each
+from modelexport_exporter.torch_internals.reshapes import is_contiguous_at_large_sizes
 
 CALLS = Replacements()
+
+
+@CALLS.replaces("contiguous", Tensor.contiguous)
+def contiguous(x: Tensor, memory_format: torch.memory_format = torch.contiguous_format) -> Result:
+    """Copy what is not contiguous at all sizes: torch asks whether sizes of the example are 1."""
+    if memory_format is not torch.contiguous_format or not any(map(is_open, x.shape)):
+        return NotImplemented
+    found = is_contiguous_at_large_sizes(x)
+    if found is None:
+        return NotImplemented
+    return x if found else x.clone(memory_format=memory_format)
 
 
 @CALLS.replaces("im2col", F.unfold)

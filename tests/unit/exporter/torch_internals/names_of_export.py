@@ -178,6 +178,12 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "torch.utils._sympy.reference.PythonReferenceAnalysis.int_truediv": lambda quotient: (
         parameters(quotient) == ["a", "b"] and float(quotient(sympy.Integer(3), 2)) == 1.5
     ),
+    **{
+        f"torch.utils._sympy.functions.{name}": lambda function: issubclass(
+            function, sympy.Function
+        )
+        for name in ("CeilToInt", "FloorDiv", "FloorToInt", "TruncToInt")
+    },
     "torch.utils._sympy.printers.PythonPrinter": lambda printer: (
         printer().doprint(sympy.Ne(sympy.Symbol("n"), 50)) == "n != 50"
     ),

@@ -1,0 +1,205 @@
+"""Source in which an `if` on sizes asks `Choice`, and not Python. Pure.
+
+Of a function it changes `a if c else b`, `if` statements that only assign local variables, and
+`and`, `or` and `not` within their conditions and in what is assigned.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+CHOICE, CHOOSE = "_modelexport_Choice", "_modelexport_choose"
+ALL, ANY, NOT = "_modelexport_all", "_modelexport_any", "_modelexport_not"
+COMPARED, TRUTH = "_modelexport_compared", "_modelexport_truth"
+_OPERATORS = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+OPERATOR = "_modelexport_operator"
+_OWN_SCOPES = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
+
+
+def with_choices(tree: ast.Module) -> set[tuple[str, int]]:
+    """Change a module's functions in place; return the name and the first line of each changed."""
+    changed = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            writer = _Writer()
+            node.body = [one for own in node.body for one in _as_list(writer.visit(own))]
+            if writer.changed:
+                first = min([node.lineno, *(own.lineno for own in node.decorator_list)])
+                changed.add((node.name, first))
+    ast.fix_missing_locations(tree)
+    return changed
+
+
+def _as_list(statements: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
+    return statements if isinstance(statements, list) else [statements]  # type: ignore[list-item]
+
+
+class _Writer(ast.NodeTransformer):
+    """Writes the statements of one function; functions within it have their own."""
+
+    def __init__(self) -> None:
+        self.changed = False
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        if _has_own_scope(node):
+            return node
+        self.changed = True
+        test = self._condition(node.test)
+        self.generic_visit(node)
+        sides = [_later(node.body), _later(node.orelse)]
+        return _at(_call(CHOOSE, [test, *sides]), node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if isinstance(node.value, ast.BoolOp | ast.Compare) and not _has_own_scope(node.value):
+            node.value = self._condition(node.value, truth=False)
+            return node
+        return self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        simple = _only_assigns([*node.body, *node.orelse]) and not _has_own_scope(node.test)
+        if not simple:
+            return self.generic_visit(node)
+        self.changed = True
+        names = sorted(_stored(node))
+        test = self._condition(node.test)
+        self.generic_visit(node)
+        return _both_sides(node, test, names)
+
+    def _condition(self, node: ast.expr, *, truth: bool = True) -> ast.expr:
+        """Return an expression for the condition; `truth`: only its truth is asked for."""
+        if isinstance(node, ast.BoolOp):
+            self.changed = True
+            name = ALL if isinstance(node.op, ast.And) else ANY
+            parts = [_later(self._condition(own, truth=truth)) for own in node.values]
+            return _at(_call(name, parts), node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            self.changed = True
+            return _at(_call(NOT, [self._condition(node.operand)]), node)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _OPERATORS:
+            self.changed = True
+            name = _OPERATORS[type(node.ops[0])]
+            function = ast.Attribute(ast.Name(OPERATOR, ast.Load()), name, ast.Load())
+            sides = [self.visit(node.left), self.visit(node.comparators[0])]
+            return _at(_call(COMPARED, [function, *sides]), node)
+        plain: ast.expr = self.visit(node)
+        return _at(_call(TRUTH, [plain]), node) if truth else plain
+
+
+def _both_sides(node: ast.If, test: ast.expr, names: Sequence[str]) -> list[ast.stmt]:
+    """Return the statements in place of an `if` that assigns these names."""
+    choice = f"_modelexport_choice_{node.lineno}_{node.col_offset}"
+    kept = f"{choice}.keeps({list(names)!r}, locals())"
+    restored = [
+        f"    if {name!r} in {choice}.old: {name} = {choice}.old[{name!r}]" for name in names
+    ]
+    taken = [
+        f"        if {name!r} in {choice}_all: {name} = {choice}_all[{name!r}]" for name in names
+    ]
+    template = "\n".join(
+        [
+            f"{choice} = {CHOICE}(None)",
+            f"if {choice}.symbolic:",
+            f"    {choice}.remember(locals())",
+            "    try:",
+            f"        with {choice}:",
+            "            ONE",
+            f"        {choice}_one = {kept}",
+            *("    " + line for line in restored),
+            f"        with {choice}:",
+            "            OTHER",
+            f"        {choice}_all = {choice}.merged({choice}_one, {kept})",
+            *taken,
+            "    except Exception:",
+            *("    " + line for line in restored),
+            f"        {choice}.symbolic = False",
+            f"if not {choice}.symbolic:",
+            f"    if {choice}:",
+            "        ONE",
+            "    else:",
+            "        OTHER",
+        ]
+    )
+    statements = ast.parse(template).body
+    for own in (part for statement in statements for part in ast.walk(statement)):
+        ast.copy_location(own, node)
+    first = statements[0]
+    assert isinstance(first, ast.Assign)
+    assert isinstance(first.value, ast.Call)
+    first.value.args = [test]
+    sides = {"ONE": node.body, "OTHER": node.orelse or [ast.Pass()]}
+    return [_Filled(sides).visit(own) for own in statements]
+
+
+class _Filled(ast.NodeTransformer):
+    """Puts statements in place of names."""
+
+    def __init__(self, sides: dict[str, list[ast.stmt]]) -> None:
+        self._sides = sides
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        name = node.value.id if isinstance(node.value, ast.Name) else ""
+        return self._sides.get(name, node)
+
+
+def _only_assigns(statements: Sequence[ast.stmt]) -> bool:
+    """Return whether statements do nothing but to assign local variables."""
+    return all(
+        isinstance(own, ast.Pass)
+        or (isinstance(own, ast.Expr) and isinstance(own.value, ast.Constant))
+        or (isinstance(own, ast.Assign) and all(map(_is_local, own.targets)))
+        or (isinstance(own, ast.AugAssign) and _is_local(own.target))
+        for own in statements
+    ) and any(isinstance(own, ast.Assign | ast.AugAssign) for own in statements)
+
+
+def _is_local(target: ast.expr) -> bool:
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    return all(isinstance(part, ast.Name) for part in parts)
+
+
+def _stored(node: ast.AST) -> Iterator[str]:
+    for own in ast.walk(node):
+        if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Store):
+            yield own.id
+
+
+def _has_own_scope(node: ast.AST) -> bool:
+    """Return whether a part of an expression cannot stand in a function of its own."""
+    return any(isinstance(own, _OWN_SCOPES) for own in ast.walk(node))
+
+
+def _later(node: ast.expr) -> ast.Lambda:
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    return ast.Lambda(nothing, node)
+
+
+def _call(name: str, arguments: Sequence[ast.expr]) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _at(node: ast.Call, place: ast.AST) -> ast.Call:
+    """Return the node, with the place of another for those parts that have none."""
+    for own in ast.walk(node):
+        if not hasattr(own, "lineno") and isinstance(own, ast.expr | ast.stmt):
+            ast.copy_location(own, place)
+    return node

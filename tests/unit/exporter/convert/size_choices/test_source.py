@@ -1,0 +1,84 @@
+"""Which source is changed, and that what Python decides stays as it was."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelexport_exporter.convert.size_choices import source
+from modelexport_exporter.convert.size_choices.functions import NAMES
+
+PADDED = """
+def f(n, m, seen=[]):
+    seen = list(seen)
+    rest = n % 4 != 0 or m % 2 == 1
+    padding = 4 - n % 4 if n % 4 else 0
+    if rest:
+        n += padding
+        seen = [*seen, n]
+    if not rest and m > 2:
+        m = m - 1
+    elif n < m <= 9:
+        m = 7
+    else:
+        last = m
+    return n, m, seen, rest, locals().get("last")
+"""
+KEPT = [
+    "def f(n):\n    if n > 2:\n        return n\n    return 0",
+    "def f(n):\n    if n > 2:\n        self.n = n",
+    "def f(n):\n    if n > 2:\n        print(n)",
+    "def f(n):\n    if (m := n) > 2:\n        n = m",
+    "def f(n):\n    while n > 2:\n        n -= 1",
+    "class C:\n    x = 1 if y else 2",
+    "f = lambda n: 1 if n else 2",
+]
+
+
+def changed(text: str) -> tuple[str, set[tuple[str, int]]]:
+    tree = ast.parse(text)
+    functions = source.with_choices(tree)
+    return ast.unparse(tree), functions
+
+
+def function_of(text: str) -> Callable[..., Any]:
+    scope = dict(NAMES)
+    exec(text, scope)
+    found: Callable[..., Any] = scope["f"]  # type: ignore[assignment]
+    return found
+
+
+@given(st.integers(0, 12), st.integers(0, 12))
+def test_of_numbers_it_does_what_it_did(n: int, m: int) -> None:
+    text, functions = changed(PADDED)
+    assert functions == {("f", 2)}
+    expected = function_of(PADDED)(n, m)
+    found = function_of(text)(n, m)
+    assert found[:-1] == expected[:-1]
+    assert found[-1] == expected[-1]
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_does_more_than_to_assign_is_left_alone(text: str) -> None:
+    assert changed(text) == (ast.unparse(ast.parse(text)), set())
+
+
+def test_lines_stay_those_of_the_file() -> None:
+    text = "def f(n):\n    if n:\n        n = 1 / 0\n    return n"
+    tree = ast.parse(text)
+    source.with_choices(tree)
+    scope: dict[str, Any] = dict(NAMES)
+    exec(compile(tree, "model.py", "exec"), scope)
+    with pytest.raises(ZeroDivisionError) as caught:
+        scope["f"](1)
+    assert caught.traceback[-1].lineno == 2  # from 0
+
+
+def test_operators_are_pythons() -> None:
+    assert NAMES[source.OPERATOR] is operator
