@@ -157,6 +157,14 @@ OF_CODE = [
     Case("ReturnsText", ROWS, B, R.CONTRACT_VIOLATED, ["a str"], "tensors only", attempts=1),
     Case("ReturnsComplex", ROWS, B, R.CONTRACT_VIOLATED, ["complex64"], "view_as_real", attempts=1),
     Case(
+        "FindsPeaks", ROWS, B, R.CONTRACT_VIOLATED, ["without output_1", "1 output", "2 outputs"],
+        "tensor of the same shape", line="if not high.any()", attempts=1,
+    ),
+    Case(
+        "ReturnsSteps", [tensor("x", "b", "n")], {**B, "n": (1, 6)}, R.CONTRACT_VIOLATED,
+        ["outputs at b=", "1 output at b="], "Return the same tensors in each call", attempts=1,
+    ),
+    Case(
         "TakesGradient", ROWS, B, R.CAPTURE_FAILED, ["takes a gradient"], "formula",
         line="torch.autograd.grad",
     ),

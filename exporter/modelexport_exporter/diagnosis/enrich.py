@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import FAILURE_HINT_LIMIT, FAILURE_MESSAGE_LIMIT
-from modelexport_exporter.core.errors import ExportFailure, NotDeterministic
+from modelexport_exporter.core.errors import ExportFailure, NotDeterministic, VaryingOutputs
 from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
 
 _MOST = 3
@@ -63,6 +63,16 @@ CAUSES: dict[Reason, frozenset[PitfallKind]] = {
     Reason.RUNTIME_FAILED: _OF_SIZES | _OF_TRANSLATION | _OF_DATA,
 }
 """Which pitfalls can lead to which failure, where the message names no line."""
+_OF_VARYING_OUTPUTS = frozenset(
+    {
+        PitfallKind.DATA_BRANCH,
+        PitfallKind.DATA_LOOP,
+        PitfallKind.SIZE_BRANCH,
+        PitfallKind.SIZE_LOOP,
+        PitfallKind.PYTHON_NUMBER,
+        PitfallKind.TYPE_CHECK,
+    }
+)
 
 
 def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure:
@@ -76,7 +86,10 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     enriched.__cause__ = failure.__cause__
     unnamed = causes[0].source and causes[0].source not in failure.sources
     leads = unlike_itself or (failure.reason is Reason.CAPTURE_FAILED and unnamed)
-    text = "; ".join(_describe(cause, () if leads else failure.sources) for cause in causes)[:_ROOM]
+    # It names no line itself.
+    nameless = leads or isinstance(failure, VaryingOutputs)
+    named = () if nameless else failure.sources
+    text = "; ".join(_describe(cause, named) for cause in causes)[:_ROOM]
     message = failure.message[: FAILURE_MESSAGE_LIMIT - len(text) - 20].rstrip(".")
     enriched.pitfalls = tuple(causes)
     enriched.message = f"{text}; {message}" if leads else f"{message}. Cause: {text}"
@@ -103,13 +116,19 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
     culprits = _one_a_line([pitfall for pitfall in pitfalls if pitfall.source in failure.sources])
     if culprits:
         return culprits[:_MOST]
-    possible = [pitfall for pitfall in pitfalls if pitfall.kind in CAUSES[failure.reason]]
+    possible = [pitfall for pitfall in pitfalls if pitfall.kind in _kinds(failure)]
     seen = {pitfall.source for pitfall in possible if pitfall.kind in CERTAIN and pitfall.source}
     certain = [pitfall for pitfall in possible if pitfall.source in seen]
     if failure.reason is Reason.DYNAMIC_DIM_SPECIALIZED and failure.sources:
         # torch named the line that fixed the size: other code only looks as if it could.
         return _one_a_line(certain)[:_MOST]
     return _one_a_line(certain or possible)[:_MOST]
+
+
+def _kinds(failure: ExportFailure) -> frozenset[PitfallKind]:
+    if isinstance(failure, VaryingOutputs):
+        return _OF_VARYING_OUTPUTS
+    return CAUSES[failure.reason]
 
 
 def _as_not_deterministic(failure: ExportFailure) -> NotDeterministic:

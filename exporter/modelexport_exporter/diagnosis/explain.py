@@ -11,12 +11,13 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import BoundInputs, flatten
 from modelexport_exporter.call.module_state import ModuleState
-from modelexport_exporter.core.errors import ExportFailure, Incurable
+from modelexport_exporter.core.errors import ExportFailure, Incurable, VaryingOutputs
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.accepted.describe import with_accepted_calls
 from modelexport_exporter.diagnosis.enrich import CAUSES, enrich
 from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
 from modelexport_exporter.diagnosis.pitfalls.static import static_pitfalls
+from modelexport_exporter.diagnosis.varying_outputs import find_varying_outputs
 
 _BY_RUNNING = frozenset({Reason.VERIFICATION_FAILED, Reason.RUNTIME_FAILED})
 """Failures of a graph that was made without an error: running the model shows where it differs."""
@@ -56,7 +57,11 @@ def explain(
         return with_accepted_calls(failure, failure.refused, bound_inputs)
     if failure.reason not in CAUSES:
         return failure
-    if failure.reason in _BEFORE_THE_CONTRACT:
+    if failure.reason in _BEFORE_THE_CONTRACT and not isinstance(failure, VaryingOutputs):
+        varying = find_varying_outputs(model, bound_inputs)
+        if varying is not None:
+            varying.sources, varying.stage = failure.sources, failure.stage
+            return enrich(varying, find_pitfalls(model, bound_inputs, code_dir, run=False))
         declared, returned = len(bound_inputs.spec.outputs), _returned(model, bound_inputs)
         if returned is not None and returned != declared:
             return _other_number(failure, bound_inputs, returned)
