@@ -157,6 +157,11 @@ OF_CODE = [
     Case("ReturnsText", ROWS, B, R.CONTRACT_VIOLATED, ["a str"], "tensors only", attempts=1),
     Case("ReturnsComplex", ROWS, B, R.CONTRACT_VIOLATED, ["complex64"], "view_as_real", attempts=1),
     Case(
+        "FallsBack", [ids("ids", "b", "n", most=12)], {**B, "n": (1, 16)}, R.CAPTURE_FAILED,
+        ["`except IndexError`", "is out of bounds"], "torch.where", line="except IndexError",
+        attempts=6,
+    ),
+    Case(
         "FindsPeaks", ROWS, B, R.CONTRACT_VIOLATED, ["without output_1", "1 output", "2 outputs"],
         "tensor of the same shape", line="if not high.any()", attempts=1,
     ),

@@ -27,6 +27,7 @@ class PitfallKind(StrEnum):
     BAKED = "Baked"
     NOT_DETERMINISTIC = "NotDeterministic"
     GRADIENT = "Gradient"
+    CAUGHT_ERROR = "CaughtError"
 
 
 CERTAIN = frozenset({PitfallKind.BAKED, PitfallKind.NOT_DETERMINISTIC})

@@ -36,6 +36,7 @@ _OF_DATA = frozenset(
         PitfallKind.PYTHON_NUMBER,
         PitfallKind.NUMPY,
         PitfallKind.STATE,
+        PitfallKind.CAUGHT_ERROR,
     }
 )
 _OF_TRANSLATION = frozenset(
@@ -71,6 +72,7 @@ _OF_VARYING_OUTPUTS = frozenset(
         PitfallKind.SIZE_LOOP,
         PitfallKind.PYTHON_NUMBER,
         PitfallKind.TYPE_CHECK,
+        PitfallKind.CAUGHT_ERROR,
     }
 )
 

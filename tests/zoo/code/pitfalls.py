@@ -321,3 +321,39 @@ class WritesAll(nn.Module):
         both[:, :4] = x
         both[:, 4:] = 2 * x
         return both
+
+
+class CatchesIndexError(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.ones(3, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = (x[:, 0].abs() * 4).long()
+        try:
+            found = self.table[rows]
+        except IndexError:  # CaughtError
+            found = self.table[rows % 3] * 2
+        return x + found
+
+
+class CatchesAnything(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        square = x[:, :, None] * x[:, None, :] - 0.1
+        try:
+            factor = torch.linalg.cholesky(square)
+        except Exception:  # noqa: BLE001  # CaughtError
+            factor = square
+        return factor
+
+
+class RaisesAnother(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        try:
+            x = x.unheard_of(x * 2)
+        except AttributeError:
+            x = x * 2
+        try:
+            return x.view(-1, 4)
+        except RuntimeError as error:
+            raise ValueError(str(x.shape)) from error

@@ -10,6 +10,7 @@ import torch
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.diagnosis.pitfalls import (
     branches,
+    caught_errors,
     gradients,
     indexing,
     input_writes,
@@ -35,6 +36,7 @@ DETECTORS: tuple[Callable[[ForwardCode], Iterator[Pitfall]], ...] = (
     input_writes.find,
     type_checks.find,
     gradients.find,
+    caught_errors.find,
 )
 
 

@@ -10,8 +10,10 @@ import torch
 from torch import nn
 
 from modelexport_exporter.call import bind_inputs
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
+from modelexport_exporter.diagnosis.tracing import Flattened, trace
 from zoo.code import pitfalls as zoo
 from zoo.tasks import CODE, spec_for
 
@@ -44,6 +46,26 @@ def test_a_trace_that_is_right_at_its_own_inputs_only(model: nn.Module, line: st
     pitfalls = found(model)
     assert {pitfall.kind for pitfall in pitfalls} == {PitfallKind.BAKED}
     assert line_of(line) in {pitfall.source for pitfall in pitfalls}
+
+
+@pytest.mark.parametrize(
+    ("model", "line", "error"),
+    [
+        (zoo.CatchesIndexError(), "found = self.table[rows]", "IndexError: index"),
+        (zoo.CatchesAnything(), "factor = torch.linalg.cholesky(square)", "LinAlgError"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else "",
+)
+def test_an_error_that_forward_catches(model: nn.Module, line: str, error: str) -> None:
+    (pitfall,) = found(model)
+    assert (pitfall.kind, pitfall.source) == (PitfallKind.BAKED, line_of(line))
+    assert error in pitfall.message
+
+
+def test_a_trace_is_not_begun_where_forward_catches_an_error() -> None:
+    rows = torch.full((2, 4), 5.0)
+    with pytest.raises(ExportFailure, match=r"IndexError: index .* self.table\[rows\]"):
+        trace(Flattened(zoo.CatchesIndexError(), (rows,), {}))
 
 
 class FixedRows(nn.Module):
