@@ -228,6 +228,12 @@ OF_STATE_AND_CHANCE = [
         "as an input", line="self.kept[x.shape] = x.mean()", attempts=1,
     ),
     Case(
+        "KeepsInDefault", ROWS, B, R.VERIFICATION_FAILED,
+        ["remembers its earlier calls", "default argument totals"],
+        "Take totals as an input of forward and return its new value",
+        line='totals["sum"] =', attempts=1,
+    ),
+    Case(
         "Permutes", [tensor("x", "b", 12)], B, R.VERIFICATION_FAILED, ["draws random numbers"],
         "as an input", line="torch.randperm", attempts=1,
     ),

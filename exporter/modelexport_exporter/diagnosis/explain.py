@@ -114,6 +114,7 @@ def find_pitfalls(
     Never raises: an explanation must not take the place of the failure that it explains.
     """
     found: tuple[Pitfall, ...] = ()
+    before = ModuleState(model)  # a copy of it has the same defaults of parameters
     try:
         found += static_pitfalls(model, code_dir)
         lines_known = any(pitfall.kind is PitfallKind.STATE for pitfall in found)
@@ -125,4 +126,6 @@ def find_pitfalls(
         )
     except Exception:  # noqa: BLE001 - the user's code may define anything
         return found
+    finally:
+        before.restore(model)
     return found

@@ -365,6 +365,12 @@ class FallsBack(nn.Module):
         return rows.sum(1)
 
 
+class KeepsInDefault(nn.Module):
+    def forward(self, x, totals={}):  # noqa: B006
+        totals["sum"] = totals.get("sum", 0) + x.sum(0)
+        return x - totals["sum"]
+
+
 class Smooths(nn.Module):
     def forward(self, x):
         return nn.functional.gelu(x)

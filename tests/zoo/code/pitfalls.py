@@ -357,3 +357,18 @@ class RaisesAnother(nn.Module):
             return x.view(-1, 4)
         except RuntimeError as error:
             raise ValueError(str(x.shape)) from error
+
+
+class KeepsInDefault(nn.Module):
+    def forward(
+        self,
+        x: torch.Tensor,
+        history: list[torch.Tensor] = [],  # noqa: B006
+        *,
+        counts: dict[str, int] = {},  # noqa: B006
+        names: list[str] = [],  # noqa: B006
+    ) -> torch.Tensor:
+        history.append(x.mean())  # State
+        del history[:-5]  # State
+        counts["calls"] = counts.get("calls", 0) + 1  # State
+        return x - torch.stack(history).mean() + len(names)

@@ -195,9 +195,9 @@ def _trace_elsewhere(
 
     Or the line of an error that forward catches: such a model must not be traced.
     """
-    caught = _find_caught(model, bound_inputs, code_dir)
-    if caught is not None:
-        yield caught
+    error = _find_caught(model, bound_inputs, code_dir)
+    if error is not None:
+        yield error
         return
     sizes, call = bound_inputs.sizes, bound_inputs.call
     args, kwargs = call.example(sizes.captured, numbers=Numbers.TENSORS)
