@@ -208,6 +208,11 @@ OF_STATE_AND_CHANCE = [
         attempts=1,
     ),
     Case(
+        "KeepsDropping", ROWS, B, R.VERIFICATION_FAILED,
+        ["layer.1 is in train mode after eval() (train() of KeepsDropping sets it)"],
+        "In train() of KeepsDropping", attempts=1,
+    ),
+    Case(
         "ReadsClock", ROWS, B, R.VERIFICATION_FAILED, ["another value in each call"],
         "as an input", line="time.time()", attempts=1,
     ),

@@ -371,6 +371,20 @@ class KeepsInDefault(nn.Module):
         return x - totals["sum"]
 
 
+class KeepsDropping(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.3))
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.layer[1].training = True
+        return self
+
+    def forward(self, x):
+        return self.layer(x)
+
+
 class Smooths(nn.Module):
     def forward(self, x):
         return nn.functional.gelu(x)

@@ -99,17 +99,28 @@ def _run_twice(
             "",
             "Take what it keeps as an input of forward, and return its new value.",
         )
-    for path in changed[:_MOST_LINES]:
+    own = bound_inputs.spec.model
+    trains = own is not None and own.training
+    draws: tuple[Pitfall, ...] = ()
+    if not changed or (not trains and all(_follows_mode(path, model) for path in changed)):
+        draws = tuple(find_draws(model, run, _agree, code_dir, trains=trains))
+    yield from draws
+    for path in () if draws else changed[:_MOST_LINES]:
         yield Pitfall(
             PitfallKind.STATE,
             f"one run of the model changes its {path}: a file has no memory between runs",
             path,
             "Take it as an input of forward and return its new value.",
         )
-    draws = () if changed else tuple(find_draws(model, run, _agree, code_dir))
-    yield from draws
     if not changed and not draws and not _agree(first, run()):
         yield from _of_something_else(model, bound_inputs, code_dir)
+
+
+def _follows_mode(path: str, model: torch.nn.Module) -> bool:
+    """Return whether a change is a mode, or of a part that is in train mode: running means."""
+    owner, _, own = path.partition(" ")[2].rpartition(".")
+    parts = dict(model.named_modules())
+    return own == "training" or (owner in parts and parts[owner].training)
 
 
 def _of_something_else(
