@@ -108,6 +108,22 @@ OF_DECLARATIONS = [
         line="return x.view(batch", attempts=1,
     ),
     Case(
+        "Sharpens", [tensor("coarse", "b", 1, "h", "w"), tensor("fine", "b", 1, "h", "w")],
+        {**B, "h": (2, 8), "w": (2, 8)}, R.INPUTS_MISMATCH, ["4 * h and 4 * w for fine"],
+        "Write 4 * h and 4 * w for h and w of input fine", line="self.lift(coarse) * fine",
+        mended={
+            "inputs": [
+                tensor("coarse", "b", 1, "h", "w"), tensor("fine", "b", 1, "4 * h", "4 * w"),
+            ],
+        },
+        attempts=1,
+    ),
+    Case(
+        "MixesDtypes", ROWS, B, R.INPUTS_MISMATCH,
+        ["all weights in float32 (encoder is float32, head is float64)"], "in one dtype",
+        line="self.head(self.encoder", attempts=3,
+    ),
+    Case(
         "Pixels", ROWS, B, R.INPUTS_MISMATCH, ["must not be negative", "x from 0 on"],
         "range: [0, 3]", line="raise ValueError",
         mended={"inputs": [tensor("x", "b", 4, limits=(0, 3))]}, attempts=1,

@@ -54,7 +54,7 @@ def explain(
 ) -> ExportFailure:
     """Return the failure with the lines of the model's code that caused it."""
     if failure.refused is not None:
-        return with_accepted_calls(failure, failure.refused, bound_inputs)
+        return with_accepted_calls(failure, failure.refused, model, bound_inputs)
     if failure.reason not in CAUSES:
         return failure
     if failure.reason in _BEFORE_THE_CONTRACT and not isinstance(failure, VaryingOutputs):

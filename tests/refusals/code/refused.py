@@ -385,6 +385,25 @@ class KeepsDropping(nn.Module):
         return self.layer(x)
 
 
+class Sharpens(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lift = nn.Upsample(scale_factor=4)
+
+    def forward(self, coarse, fine):
+        return self.lift(coarse) * fine
+
+
+class MixesDtypes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(4, 8)
+        self.head = nn.Linear(8, 2, dtype=torch.float64)
+
+    def forward(self, x):
+        return self.head(self.encoder(x).relu())
+
+
 class Smooths(nn.Module):
     def forward(self, x):
         return nn.functional.gelu(x)
