@@ -285,6 +285,11 @@ OF_OPERATORS = [
         attempts=1,
     ),
     Case(
+        "ReadsExponents", ROWS, B, R.UNSUPPORTED_OPERATOR, ["aten::view.dtype"],
+        "ONNX cannot read the bits of one dtype as another", line="x.view(torch.int32)",
+        attempts=4,
+    ),
+    Case(
         "Smooths", ROWS, B, R.VERIFICATION_FAILED,
         ["aten.gelu.default, which the plugin wrong_gelu translates"],
         "The plugin wrong_gelu translates aten.gelu.default", line="gelu(x)",

@@ -404,6 +404,11 @@ class MixesDtypes(nn.Module):
         return self.head(self.encoder(x).relu())
 
 
+class ReadsExponents(nn.Module):
+    def forward(self, x):
+        return (x.view(torch.int32) >> 23) - 127
+
+
 class Smooths(nn.Module):
     def forward(self, x):
         return nn.functional.gelu(x)
