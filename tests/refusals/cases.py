@@ -173,6 +173,11 @@ OF_CODE = [
     Case("ReturnsText", ROWS, B, R.CONTRACT_VIOLATED, ["a str"], "tensors only", attempts=1),
     Case("ReturnsComplex", ROWS, B, R.CONTRACT_VIOLATED, ["complex64"], "view_as_real", attempts=1),
     Case(
+        "RunsInThreads", ROWS, B, R.CAPTURE_FAILED,
+        ["threads of its own (ThreadPoolExecutor.submit)"], "one after the other",
+        line="pool.submit(branch, x)", attempts=6,
+    ),
+    Case(
         "FallsBack", [ids("ids", "b", "n", most=12)], {**B, "n": (1, 16)}, R.CAPTURE_FAILED,
         ["`except IndexError`", "is out of bounds"], "torch.where", line="except IndexError",
         attempts=6,

@@ -28,6 +28,7 @@ class PitfallKind(StrEnum):
     NOT_DETERMINISTIC = "NotDeterministic"
     GRADIENT = "Gradient"
     CAUGHT_ERROR = "CaughtError"
+    THREAD = "Thread"
 
 
 CERTAIN = frozenset({PitfallKind.BAKED, PitfallKind.NOT_DETERMINISTIC})

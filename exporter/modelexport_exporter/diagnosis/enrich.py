@@ -37,6 +37,7 @@ _OF_DATA = frozenset(
         PitfallKind.NUMPY,
         PitfallKind.STATE,
         PitfallKind.CAUGHT_ERROR,
+        PitfallKind.THREAD,
     }
 )
 _OF_TRANSLATION = frozenset(
@@ -82,6 +83,8 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     causes = likely_causes(failure, pitfalls)
     if not causes:
         return failure
+    if causes[0].kind is PitfallKind.THREAD:
+        return _in_threads(failure, causes)
     # A failure that is NotDeterministic already names what the model keeps, and how to declare it.
     unlike_itself = _is_unlike_itself(pitfalls) and not isinstance(failure, NotDeterministic)
     enriched = _as_not_deterministic(failure) if unlike_itself else copy.copy(failure)
@@ -104,6 +107,17 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     return enriched
 
 
+def _in_threads(failure: ExportFailure, causes: Sequence[Pitfall]) -> ExportFailure:
+    """Return the failure without its own words: what torch met instead of a thread is by chance."""
+    told = copy.copy(failure)
+    told.__cause__ = failure.__cause__
+    told.pitfalls = tuple(causes)
+    told.message = "; ".join(_describe(cause, ()) for cause in causes)[:FAILURE_MESSAGE_LIMIT]
+    told.hint = " ".join(dict.fromkeys(map(_suggested, causes)))[:FAILURE_HINT_LIMIT]
+    told.args = (told.reason, told.message, told.hint)
+    return told
+
+
 def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[Pitfall]:
     """Return the pitfalls to blame, most certain first; none where nothing points at one."""
     if failure.reason not in CAUSES:
@@ -115,6 +129,9 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
         pitfalls = [pitfall for pitfall in pitfalls if pitfall.kind in _UNLIKE_ITSELF]
         pitfalls = [pitfall for pitfall in pitfalls if pitfall.source] or pitfalls
     pitfalls = [pitfall for pitfall in pitfalls if pitfall.message not in failure.message]
+    threads = [pitfall for pitfall in pitfalls if pitfall.kind is PitfallKind.THREAD]
+    if threads:
+        return threads[:_MOST]
     culprits = _one_a_line([pitfall for pitfall in pitfalls if pitfall.source in failure.sources])
     if culprits:
         return culprits[:_MOST]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import numpy as np
@@ -407,6 +408,17 @@ class MixesDtypes(nn.Module):
 class ReadsExponents(nn.Module):
     def forward(self, x):
         return (x.view(torch.int32) >> 23) - 127
+
+
+class RunsInThreads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        with ThreadPoolExecutor(2) as pool:
+            results = [pool.submit(branch, x) for branch in (self.first, self.second)]
+            return sum(result.result() for result in results)
 
 
 class Smooths(nn.Module):

@@ -7,8 +7,11 @@ The line that is to blame ends in a comment with the kind's name.
 
 from __future__ import annotations
 
+import concurrent.futures
 import random
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
@@ -372,3 +375,35 @@ class KeepsInDefault(nn.Module):
         del history[:-5]  # State
         counts["calls"] = counts.get("calls", 0) + 1  # State
         return x - torch.stack(history).mean() + len(names)
+
+
+class ComputesInThreads(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.branches = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        pool = ThreadPoolExecutor(2)
+        futures = [pool.submit(branch, x) for branch in self.branches]  # Thread
+        first, second = (future.result() for future in futures)
+        with concurrent.futures.ThreadPoolExecutor(2) as other:
+            third, fourth = other.map(torch.tanh, (first, second))  # Thread
+        return third + fourth
+
+
+class StartsThread(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        found: list[torch.Tensor] = []
+        threading.Thread(target=lambda: found.append(x * 2)).start()  # Thread
+        while not found:
+            pass
+        return found[0]
+
+
+class KeepsPool(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.pool = ThreadPoolExecutor(1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.pool.submit(torch.tanh, x).result()  # Thread

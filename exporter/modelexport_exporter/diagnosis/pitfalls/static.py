@@ -20,6 +20,7 @@ from modelexport_exporter.diagnosis.pitfalls import (
     random_numbers,
     shape_arithmetic,
     state,
+    threads,
     type_checks,
 )
 from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode, forward_codes
@@ -37,6 +38,7 @@ DETECTORS: tuple[Callable[[ForwardCode], Iterator[Pitfall]], ...] = (
     type_checks.find,
     gradients.find,
     caught_errors.find,
+    threads.find,
 )
 
 

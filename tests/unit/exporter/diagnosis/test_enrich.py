@@ -57,6 +57,15 @@ def test_which_lines_are_blamed(
     assert enriched.message.startswith(causes[0].source if leads else message)
 
 
+def test_threads_are_told_without_what_torch_met_instead() -> None:
+    thread = Pitfall(PitfallKind.THREAD, "computes in threads", "m.py:5", "One after the other.")
+    failure = ExportFailure(Reason.CAPTURE_FAILED, "False, True", "No numpy.", sources=("m.py:3",))
+    enriched = enrich(failure, [BRANCH, thread])
+    assert enriched.message == "m.py:5: computes in threads"
+    assert enriched.hint == "m.py:5: One after the other."
+    assert enriched.pitfalls == (thread,)
+
+
 @pytest.mark.parametrize("sources", [(), ("m.py:3",)])
 def test_outputs_that_vary_are_blamed_on_decisions(sources: tuple[str, ...]) -> None:
     failure = VaryingOutputs(Reason.CONTRACT_VIOLATED, "1 and 2", "Return.", sources=sources)
