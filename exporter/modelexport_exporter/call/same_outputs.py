@@ -34,25 +34,20 @@ def varying_outputs(
     first: Sequence[Path], first_at: str, others: Sequence[Path], others_at: str
 ) -> VaryingOutputs:
     """Return the failure of a model that returned these outputs at two inputs."""
-    missing = [*_only_in(first, others, others_at), *_only_in(others, first, first_at)]
     return VaryingOutputs(
         Reason.CONTRACT_VIOLATED,
-        f"forward returns {_counted(first)} at {first_at} and {_counted(others)} at {others_at} "
-        f"({'; '.join(missing)}): which outputs there are depends on the inputs, and a file "
-        "always returns the same ones",
+        f"forward returns {_described(first, others)} at {first_at} and "
+        f"{_described(others, first)} at {others_at}: which outputs there are depends on the "
+        "inputs, and a file always returns the same ones",
         "Return the same tensors in each call: for one that there is not, a tensor of the same "
         "shape (zeros, NaN), and a flag as a further output.",
     )
 
 
-def _only_in(one: Sequence[Path], other: Sequence[Path], other_at: str) -> list[str]:
-    names = dict(zip(one, output_names(one), strict=True))
-    lacking = [name for path, name in names.items() if path not in other]
-    if not lacking:
-        return []
+def _described(own: Sequence[Path], others: Sequence[Path]) -> str:
+    """Return `1 output (without centre)`."""
+    counted = "1 output" if len(own) == 1 else f"{len(own)} outputs"
+    names = zip(others, output_names(others), strict=True)
+    lacking = [name for path, name in names if path not in own]
     more = f" and {len(lacking) - _LISTED} more" if len(lacking) > _LISTED else ""
-    return [f"without {', '.join(lacking[:_LISTED])}{more} at {other_at}"]
-
-
-def _counted(paths: Sequence[Path]) -> str:
-    return "1 output" if len(paths) == 1 else f"{len(paths)} outputs"
+    return f"{counted} (without {', '.join(lacking[:_LISTED])}{more})" if lacking else counted

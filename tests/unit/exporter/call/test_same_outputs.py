@@ -15,12 +15,20 @@ ONE = torch.zeros(2)
 @pytest.mark.parametrize(
     ("first", "later", "said"),
     [
-        ({"heat": ONE, "centre": ONE}, {"heat": ONE, "centre": None}, "without centre at n=2"),
-        ({"heat": ONE}, {"heat": ONE, "centre": ONE}, "without centre at n=1"),
-        ((ONE, None), (ONE, ONE), "1 output at n=1 and 2 outputs at n=2"),
-        ([ONE, ONE, ONE], [ONE], "without output_1, output_2 at n=2"),
-        ([ONE], [ONE] * 6, "without output_1, output_2, output_3 and 2 more at n=1"),
-        ({"a": ONE}, {"b": ONE}, "without a at n=2; without b at n=1"),
+        (
+            {"heat": ONE, "centre": ONE},
+            {"heat": ONE, "centre": None},
+            "2 outputs at n=1 and 1 output (without centre) at n=2",
+        ),
+        (
+            {"heat": ONE},
+            {"heat": ONE, "centre": ONE},
+            "1 output (without centre) at n=1 and 2 outputs at n=2",
+        ),
+        ((ONE, None), (ONE, ONE), "1 output (without output_1) at n=1"),
+        ([ONE, ONE, ONE], [ONE], "1 output (without output_1, output_2) at n=2"),
+        ([ONE], [ONE] * 6, "(without output_1, output_2, output_3 and 2 more) at n=1"),
+        ({"a": ONE}, {"b": ONE}, "1 output (without b) at n=1 and 1 output (without a) at n=2"),
     ],
 )
 def test_other_outputs(first: object, later: object, said: str) -> None:
