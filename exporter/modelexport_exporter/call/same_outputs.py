@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call.output_names import Path, output_names
-from modelexport_exporter.call.outputs import output_paths
+from modelexport_exporter.call.outputs import flatten, output_paths
 from modelexport_exporter.core.errors import VaryingOutputs
 
 _LISTED = 3
@@ -21,8 +22,9 @@ class SameOutputs:
     def check(self, returned: object, where: str) -> None:
         """Raise VaryingOutputs unless these are the outputs of the first call.
 
-        `where`: describes the inputs of the call.
+        Raises Incurable for what no file can return. `where`: describes the inputs of the call.
         """
+        deque(flatten(returned), maxlen=0)
         paths = output_paths(returned)
         if self._first is None:
             self._first = paths, where

@@ -7,7 +7,7 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call.same_outputs import SameOutputs
-from modelexport_exporter.core.errors import VaryingOutputs
+from modelexport_exporter.core.errors import Incurable, VaryingOutputs
 
 ONE = torch.zeros(2)
 
@@ -39,6 +39,13 @@ def test_other_outputs(first: object, later: object, said: str) -> None:
         outputs.check(later, "n=2")
     assert caught.value.reason is Reason.CONTRACT_VIOLATED
     assert said in caught.value.message
+
+
+def test_what_no_file_returns_is_not_counted() -> None:
+    outputs = SameOutputs()
+    for returned in (["a"], ["a", "b"]):
+        with pytest.raises(Incurable, match="an output of forward is a str"):
+            outputs.check(returned, "n=1")
 
 
 def test_other_containers_and_sizes_are_the_same_outputs() -> None:
