@@ -108,6 +108,22 @@ OF_DECLARATIONS = [
         line="return x.view(batch", attempts=1,
     ),
     Case(
+        "Sharpens", [tensor("coarse", "b", 1, "h", "w"), tensor("fine", "b", 1, "h", "w")],
+        {**B, "h": (2, 8), "w": (2, 8)}, R.INPUTS_MISMATCH, ["4 * h and 4 * w for fine"],
+        "Write 4 * h and 4 * w for h and w of input fine", line="self.lift(coarse) * fine",
+        mended={
+            "inputs": [
+                tensor("coarse", "b", 1, "h", "w"), tensor("fine", "b", 1, "4 * h", "4 * w"),
+            ],
+        },
+        attempts=1,
+    ),
+    Case(
+        "MixesDtypes", ROWS, B, R.INPUTS_MISMATCH,
+        ["all weights in float32 (encoder is float32, head is float64)"], "in one dtype",
+        line="self.head(self.encoder", attempts=3,
+    ),
+    Case(
         "Pixels", ROWS, B, R.INPUTS_MISMATCH, ["must not be negative", "x from 0 on"],
         "range: [0, 3]", line="raise ValueError",
         mended={"inputs": [tensor("x", "b", 4, limits=(0, 3))]}, attempts=1,
@@ -157,6 +173,25 @@ OF_CODE = [
     Case("ReturnsText", ROWS, B, R.CONTRACT_VIOLATED, ["a str"], "tensors only", attempts=1),
     Case("ReturnsComplex", ROWS, B, R.CONTRACT_VIOLATED, ["complex64"], "view_as_real", attempts=1),
     Case(
+        "RunsInThreads", ROWS, B, R.CAPTURE_FAILED,
+        ["threads of its own (ThreadPoolExecutor.submit)"], "one after the other",
+        line="pool.submit(branch, x)", attempts=6,
+    ),
+    Case(
+        "FallsBack", [ids("ids", "b", "n", most=12)], {**B, "n": (1, 16)}, R.CAPTURE_FAILED,
+        ["`except IndexError`", "is out of bounds"], "torch.where", line="except IndexError",
+        attempts=6,
+    ),
+    Case(
+        "FindsPeaks", ROWS, B, R.CONTRACT_VIOLATED, ["without output_1", "1 output", "2 outputs"],
+        "tensor of the same shape", line="if not high.any()", attempts=1,
+    ),
+    Case(
+        "ReturnsSteps", [tensor("x", "b", "n")], {**B, "n": (1, 6)}, R.CONTRACT_VIOLATED,
+        ["outputs at b=", "1 output (without output_1, "], "Return the same tensors in each call",
+        attempts=1,
+    ),
+    Case(
         "TakesGradient", ROWS, B, R.CAPTURE_FAILED, ["takes a gradient"], "formula",
         line="torch.autograd.grad",
     ),
@@ -195,6 +230,11 @@ OF_STATE_AND_CHANCE = [
         attempts=1,
     ),
     Case(
+        "KeepsDropping", ROWS, B, R.VERIFICATION_FAILED,
+        ["layer.1 is in train mode after eval() (train() of KeepsDropping sets it)"],
+        "In train() of KeepsDropping", attempts=1,
+    ),
+    Case(
         "ReadsClock", ROWS, B, R.VERIFICATION_FAILED, ["another value in each call"],
         "as an input", line="time.time()", attempts=1,
     ),
@@ -213,6 +253,12 @@ OF_STATE_AND_CHANCE = [
     Case(
         "KeepsFirst", ROWS, B, R.VERIFICATION_FAILED, ["changes the module", "memory"],
         "as an input", line="self.kept[x.shape] = x.mean()", attempts=1,
+    ),
+    Case(
+        "KeepsInDefault", ROWS, B, R.VERIFICATION_FAILED,
+        ["remembers its earlier calls", "default argument totals"],
+        "Take totals as an input of forward and return its new value",
+        line='totals["sum"] =', attempts=1,
     ),
     Case(
         "Permutes", [tensor("x", "b", 12)], B, R.VERIFICATION_FAILED, ["draws random numbers"],
@@ -243,6 +289,11 @@ OF_OPERATORS = [
         "LeastSquares", [tensor("x", "b", 60, 30), tensor("y", "b", 60, 1)], B,
         R.UNSUPPORTED_OPERATOR, ["aten::linalg_lstsq"], "--skeleton", line="torch.linalg.lstsq",
         attempts=1,
+    ),
+    Case(
+        "ReadsExponents", ROWS, B, R.UNSUPPORTED_OPERATOR, ["aten::view.dtype"],
+        "ONNX cannot read the bits of one dtype as another", line="x.view(torch.int32)",
+        attempts=4,
     ),
     Case(
         "Smooths", ROWS, B, R.VERIFICATION_FAILED,

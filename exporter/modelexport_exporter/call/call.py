@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -85,6 +85,16 @@ class Call:
             return self
         args, kwargs = pytree.tree_unflatten(list(self.slots), self.structure)
         return replace(self, **vars(Call.of(args, {**kwargs, **slots}, self.dims)))
+
+    def with_shapes(self, shapes: Mapping[str, Sequence[int | str]]) -> Call:
+        """Return the call with other shapes of its tensors, by their names."""
+        slots = tuple(
+            Leaf(slot.entry.model_copy(update={"shape": [*shapes[slot.entry.name]]}))
+            if isinstance(slot, Leaf)
+            else slot
+            for slot in self.slots
+        )
+        return replace(self, slots=slots)
 
     @property
     def inputs(self) -> list[Input]:

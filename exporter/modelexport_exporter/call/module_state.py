@@ -1,4 +1,4 @@
-"""What a module keeps between two calls: buffers and attributes that forward may change."""
+"""What a module keeps between two calls: buffers, attributes and defaults of parameters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from modelexport_exporter.torch_internals.tensors_and_buffers import write_count
+from modelexport_exporter.user_code.mutable_defaults import CONTAINERS, mutable_defaults, refill
 
 
 class ModuleState:
@@ -18,6 +19,7 @@ class ModuleState:
         self._contents = {
             name: (held, copy.copy(held)) for name, held in _containers(module).items()
         }
+        self._defaults = [(held, copy.copy(held)) for held in mutable_defaults(module).values()]
 
     def changed(self, module: torch.nn.Module) -> list[str]:
         """Return what is another now: `buffer memory`, `attribute encoder.count`."""
@@ -31,7 +33,9 @@ class ModuleState:
             if now.get(name) is not held:  # torch.export leaves a copy
                 _set(module, name, held)
             if _ids(held) != _ids(content):
-                _refill(held, content)
+                refill(held, content)
+        for held, content in self._defaults:
+            refill(held, content)
         for name in self.changed(module):
             kind, _, path = name.partition(" ")
             if name in self._values and kind in {"buffer", "attribute"}:
@@ -51,18 +55,20 @@ def _state(module: torch.nn.Module) -> dict[str, object]:
             elif isinstance(value, torch.Tensor):
                 state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value.detach().clone()
     for name, held in _containers(module).items():
-        kind = next(kind for kind in (list, dict, set) if isinstance(held, kind))
+        kind = next(kind for kind in CONTAINERS if isinstance(held, kind))
         state[f"{kind.__name__} {name}"] = len(held)
+    for name, held in mutable_defaults(module).items():
+        state[f"default argument {name}"] = len(held)
     return state
 
 
 def _containers(module: torch.nn.Module) -> dict[str, Any]:
-    """Return the lists, dicts and sets that are attributes of parts of the module."""
+    """Return the lists, dicts, sets and deques that are attributes of parts of the module."""
     return {
         f"{path}.{name}".lstrip("."): value
         for path, part in module.named_modules()
         for name, value in vars(part).items()
-        if isinstance(value, list | dict | set) and not name.startswith("_")
+        if isinstance(value, CONTAINERS) and not name.startswith("_")
     }
 
 
@@ -87,14 +93,6 @@ def _differ(one: object, other: object) -> bool:
 def _ids(held: Any) -> list[int]:  # noqa: ANN401 - a list, a dict or a set
     elements = [*held, *held.values()] if isinstance(held, dict) else held
     return [id(element) for element in elements]
-
-
-def _refill(held: Any, content: Any) -> None:  # noqa: ANN401
-    if isinstance(held, list):
-        held[:] = content
-    else:
-        held.clear()
-        held.update(content)
 
 
 def _are_equal(one: torch.Tensor, other: torch.Tensor) -> bool:

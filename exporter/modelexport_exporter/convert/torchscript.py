@@ -54,6 +54,7 @@ from modelexport_exporter.core.foreign_messages import GRAPH_WORDS, SURPLUS_OUTP
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import UserLine, model_line, shorten, text_of
 from modelexport_exporter.decompositions import rewriting_calls
+from modelexport_exporter.diagnosis.caught_errors import CaughtErrors
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.plugins.plugins import Plugins
@@ -85,9 +86,12 @@ def converted_torchscript(
     """
     spec, call = bound_inputs.spec, bound_inputs.call
     trains = spec.model is not None and spec.model.training
-    refused = run_eagerly(module, bound_inputs)
+    with CaughtErrors(code_dir) as errors:
+        refused = run_eagerly(module, bound_inputs)
     if refused is not None:
         raise inputs_mismatch(refused, module, bound_inputs, code_dir) from refused
+    if not scripted:
+        errors.check()
     with (
         TemporaryDirectory(dir=scratch, prefix=".torchscript-") as directory,
         bypassing_caches(module, modules_of(module, code_dir)),

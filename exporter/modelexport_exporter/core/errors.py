@@ -82,6 +82,10 @@ class NotDeterministic(Incurable):
     """Eager PyTorch gives two answers to one sample: no other rung can agree with it."""
 
 
+class VaryingOutputs(Incurable):
+    """Forward returns now more outputs, now fewer: a file always returns the same ones."""
+
+
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """What a terminal obeys, and what turns the direction of text; not tabs and newlines."""
 

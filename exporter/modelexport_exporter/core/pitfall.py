@@ -27,6 +27,8 @@ class PitfallKind(StrEnum):
     BAKED = "Baked"
     NOT_DETERMINISTIC = "NotDeterministic"
     GRADIENT = "Gradient"
+    CAUGHT_ERROR = "CaughtError"
+    THREAD = "Thread"
 
 
 CERTAIN = frozenset({PitfallKind.BAKED, PitfallKind.NOT_DETERMINISTIC})

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import FAILURE_HINT_LIMIT, FAILURE_MESSAGE_LIMIT
-from modelexport_exporter.core.errors import ExportFailure, NotDeterministic
+from modelexport_exporter.core.errors import ExportFailure, NotDeterministic, VaryingOutputs
 from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
 
 _MOST = 3
@@ -36,6 +36,8 @@ _OF_DATA = frozenset(
         PitfallKind.PYTHON_NUMBER,
         PitfallKind.NUMPY,
         PitfallKind.STATE,
+        PitfallKind.CAUGHT_ERROR,
+        PitfallKind.THREAD,
     }
 )
 _OF_TRANSLATION = frozenset(
@@ -63,6 +65,17 @@ CAUSES: dict[Reason, frozenset[PitfallKind]] = {
     Reason.RUNTIME_FAILED: _OF_SIZES | _OF_TRANSLATION | _OF_DATA,
 }
 """Which pitfalls can lead to which failure, where the message names no line."""
+_OF_VARYING_OUTPUTS = frozenset(
+    {
+        PitfallKind.DATA_BRANCH,
+        PitfallKind.DATA_LOOP,
+        PitfallKind.SIZE_BRANCH,
+        PitfallKind.SIZE_LOOP,
+        PitfallKind.PYTHON_NUMBER,
+        PitfallKind.TYPE_CHECK,
+        PitfallKind.CAUGHT_ERROR,
+    }
+)
 
 
 def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure:
@@ -70,13 +83,18 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     causes = likely_causes(failure, pitfalls)
     if not causes:
         return failure
+    if causes[0].kind is PitfallKind.THREAD:
+        return _in_threads(failure, causes)
     # A failure that is NotDeterministic already names what the model keeps, and how to declare it.
     unlike_itself = _is_unlike_itself(pitfalls) and not isinstance(failure, NotDeterministic)
     enriched = _as_not_deterministic(failure) if unlike_itself else copy.copy(failure)
     enriched.__cause__ = failure.__cause__
     unnamed = causes[0].source and causes[0].source not in failure.sources
     leads = unlike_itself or (failure.reason is Reason.CAPTURE_FAILED and unnamed)
-    text = "; ".join(_describe(cause, () if leads else failure.sources) for cause in causes)[:_ROOM]
+    # It names no line itself.
+    nameless = leads or isinstance(failure, VaryingOutputs)
+    named = () if nameless else failure.sources
+    text = "; ".join(_describe(cause, named) for cause in causes)[:_ROOM]
     message = failure.message[: FAILURE_MESSAGE_LIMIT - len(text) - 20].rstrip(".")
     enriched.pitfalls = tuple(causes)
     enriched.message = f"{text}; {message}" if leads else f"{message}. Cause: {text}"
@@ -87,6 +105,17 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     enriched.hint = " ".join([*suggestions, general]).strip()[:FAILURE_HINT_LIMIT]
     enriched.args = (enriched.reason, enriched.message, enriched.hint)
     return enriched
+
+
+def _in_threads(failure: ExportFailure, causes: Sequence[Pitfall]) -> ExportFailure:
+    """Return the failure without its own words: what torch met instead of a thread is by chance."""
+    told = copy.copy(failure)
+    told.__cause__ = failure.__cause__
+    told.pitfalls = tuple(causes)
+    told.message = "; ".join(_describe(cause, ()) for cause in causes)[:FAILURE_MESSAGE_LIMIT]
+    told.hint = " ".join(dict.fromkeys(map(_suggested, causes)))[:FAILURE_HINT_LIMIT]
+    told.args = (told.reason, told.message, told.hint)
+    return told
 
 
 def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[Pitfall]:
@@ -100,16 +129,25 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
         pitfalls = [pitfall for pitfall in pitfalls if pitfall.kind in _UNLIKE_ITSELF]
         pitfalls = [pitfall for pitfall in pitfalls if pitfall.source] or pitfalls
     pitfalls = [pitfall for pitfall in pitfalls if pitfall.message not in failure.message]
+    threads = [pitfall for pitfall in pitfalls if pitfall.kind is PitfallKind.THREAD]
+    if threads:
+        return threads[:_MOST]
     culprits = _one_a_line([pitfall for pitfall in pitfalls if pitfall.source in failure.sources])
     if culprits:
         return culprits[:_MOST]
-    possible = [pitfall for pitfall in pitfalls if pitfall.kind in CAUSES[failure.reason]]
+    possible = [pitfall for pitfall in pitfalls if pitfall.kind in _kinds(failure)]
     seen = {pitfall.source for pitfall in possible if pitfall.kind in CERTAIN and pitfall.source}
     certain = [pitfall for pitfall in possible if pitfall.source in seen]
     if failure.reason is Reason.DYNAMIC_DIM_SPECIALIZED and failure.sources:
         # torch named the line that fixed the size: other code only looks as if it could.
         return _one_a_line(certain)[:_MOST]
     return _one_a_line(certain or possible)[:_MOST]
+
+
+def _kinds(failure: ExportFailure) -> frozenset[PitfallKind]:
+    if isinstance(failure, VaryingOutputs):
+        return _OF_VARYING_OUTPUTS
+    return CAUSES[failure.reason]
 
 
 def _as_not_deterministic(failure: ExportFailure) -> NotDeterministic:

@@ -11,12 +11,13 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import BoundInputs, flatten
 from modelexport_exporter.call.module_state import ModuleState
-from modelexport_exporter.core.errors import ExportFailure, Incurable
+from modelexport_exporter.core.errors import ExportFailure, Incurable, VaryingOutputs
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.accepted.describe import with_accepted_calls
 from modelexport_exporter.diagnosis.enrich import CAUSES, enrich
 from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
 from modelexport_exporter.diagnosis.pitfalls.static import static_pitfalls
+from modelexport_exporter.diagnosis.varying_outputs import find_varying_outputs
 
 _BY_RUNNING = frozenset({Reason.VERIFICATION_FAILED, Reason.RUNTIME_FAILED})
 """Failures of a graph that was made without an error: running the model shows where it differs."""
@@ -53,10 +54,14 @@ def explain(
 ) -> ExportFailure:
     """Return the failure with the lines of the model's code that caused it."""
     if failure.refused is not None:
-        return with_accepted_calls(failure, failure.refused, bound_inputs)
+        return with_accepted_calls(failure, failure.refused, model, bound_inputs)
     if failure.reason not in CAUSES:
         return failure
-    if failure.reason in _BEFORE_THE_CONTRACT:
+    if failure.reason in _BEFORE_THE_CONTRACT and not isinstance(failure, VaryingOutputs):
+        varying = find_varying_outputs(model, bound_inputs)
+        if varying is not None:
+            varying.sources, varying.stage = failure.sources, failure.stage
+            return enrich(varying, find_pitfalls(model, bound_inputs, code_dir, run=False))
         declared, returned = len(bound_inputs.spec.outputs), _returned(model, bound_inputs)
         if returned is not None and returned != declared:
             return _other_number(failure, bound_inputs, returned)
@@ -109,6 +114,7 @@ def find_pitfalls(
     Never raises: an explanation must not take the place of the failure that it explains.
     """
     found: tuple[Pitfall, ...] = ()
+    before = ModuleState(model)  # a copy of it has the same defaults of parameters
     try:
         found += static_pitfalls(model, code_dir)
         lines_known = any(pitfall.kind is PitfallKind.STATE for pitfall in found)
@@ -120,4 +126,6 @@ def find_pitfalls(
         )
     except Exception:  # noqa: BLE001 - the user's code may define anything
         return found
+    finally:
+        before.restore(model)
     return found

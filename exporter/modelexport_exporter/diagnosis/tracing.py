@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from modelexport_exporter.diagnosis.caught_errors import CaughtErrors
 from modelexport_exporter.torch_internals import pytree
 
 PREFIX = "model_to_look_at"
@@ -64,7 +65,13 @@ def _typed(graph: torch.Graph) -> torch.Graph:
 
 
 def trace(flattened: Flattened) -> Any:  # noqa: ANN401 - torch.jit is untyped
-    """Return the trace of a flattened model at its own arguments."""
+    """Return the trace of a flattened model at its own arguments. Raises what forward does.
+
+    And ExportFailure for an error that forward catches.
+    """
+    with torch.no_grad(), CaughtErrors() as errors:
+        flattened(*flattened.tensors)
+    errors.check()
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore", FutureWarning)
         warnings.simplefilter("ignore", DeprecationWarning)

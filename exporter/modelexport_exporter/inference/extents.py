@@ -70,15 +70,54 @@ def find_extents(
     for group in _equal(guesses, fixed):
         if not set(group) <= {*fixed}:
             continue
-        tied = guesses
-        for other in group[1:]:
-            tied = tied.renamed(other, group[0])
+        tied = _renamed(guesses, group[1:], group[0])
         extent = _in_time(accepts, tied, group[0])
         if extent is not None:
             guesses = tied
             found.append(extent)
             fixed = [axis for axis in fixed if axis not in group]
-    return Extents(guesses, tuple(found))
+    return Extents(_with_stated_dims(accepts, guesses, fixed, stated), tuple(found))
+
+
+def _with_stated_dims(
+    accepts: Accepts, guesses: Guesses, fixed: Sequence[str], stated: Collection[str]
+) -> Guesses:
+    """Return the guess with the user's dims for axes that change together with these only.
+
+    A mask that nobody states has the length of the tokens.
+    """
+    try:
+        for dim in (axis for axis in guesses.used if axis in stated):
+            alike = [axis for axis in fixed if guesses.sizes.get(axis) == guesses.sizes[dim]]
+            for axes in _groups(alike):
+                tied = _renamed(guesses, axes, dim)
+                if _only_together(accepts, guesses, tied, dim):
+                    guesses = tied
+                    break
+    except TimeoutError:
+        pass
+    return guesses
+
+
+def _groups(axes: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield all axes, then pairs, then each."""
+    for count in dict.fromkeys((len(axes), _PAIR, 1)):
+        if 0 < count <= len(axes):
+            yield from combinations(axes, count)
+
+
+def _renamed(guesses: Guesses, axes: Sequence[str], dim: str) -> Guesses:
+    for axis in axes:
+        guesses = guesses.renamed(axis, dim)
+    return guesses
+
+
+def _only_together(accepts: Accepts, apart: Guesses, tied: Guesses, dim: str) -> bool:
+    """Return whether another size of a dim is accepted, and refused where the others stay."""
+    base = tied.sizes[dim]
+    others = (size for size in (base * 2, base * 4, base // 2, base + 1, base - 1) if size > 0)
+    size = next((one for one in others if accepts(tied.with_size(dim, one))), None)
+    return size is not None and not accepts(apart.with_size(dim, size))
 
 
 def not_varied(guesses: Guesses, stated: Collection[str]) -> Extents:

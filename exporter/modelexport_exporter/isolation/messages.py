@@ -21,6 +21,7 @@ from modelexport_exporter.core.errors import (
     Incurable,
     NotDeterministic,
     RouteFallback,
+    VaryingOutputs,
     printable,
 )
 from modelexport_exporter.core.pitfall import Pitfall
@@ -91,9 +92,12 @@ class ResultMessage(_Message, Generic[T]):
     value: T
 
 
-_Class = Literal["ExportFailure", "RouteFallback", "Incurable", "NotDeterministic"]
+_Class = Literal[
+    "ExportFailure", "RouteFallback", "Incurable", "NotDeterministic", "VaryingOutputs"
+]
 _CLASSES: dict[_Class, type[ExportFailure]] = {
     "NotDeterministic": NotDeterministic,
+    "VaryingOutputs": VaryingOutputs,
     "Incurable": Incurable,
     "RouteFallback": RouteFallback,
     "ExportFailure": ExportFailure,

@@ -17,13 +17,14 @@ from typing import Any
 import torch
 
 from modelexport_exporter.core.user_frame import is_users
+from modelexport_exporter.user_code.mutable_defaults import keeping_defaults
 
 _CACHED = type(functools.lru_cache(len))
 
 
 @contextmanager
 def bypassing_caches(module: torch.nn.Module, modules: Iterable[ModuleType]) -> Iterator[None]:
-    """Call the functions themselves.
+    """Call the functions themselves, and leave the defaults of parameters as they are.
 
     `modules`: the Python modules whose functions and classes are meant, with the classes of
     `module` and what is set on its parts.
@@ -32,6 +33,7 @@ def bypassing_caches(module: torch.nn.Module, modules: Iterable[ModuleType]) -> 
     classes = {own for part in parts for own in type(part).__mro__ if _is_of_a_user(own)}
     classes.update(own for code in modules for own in _classes_in(code))
     with ExitStack() as restoring:
+        restoring.enter_context(keeping_defaults(module))
         for owner in (*modules, *classes, *parts):
             for name, value in list(vars(owner).items()):
                 plain = _without_cache(value)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import NUMBERS, Call, flatten
 from modelexport_exporter.call.raised_errors import way_out
+from modelexport_exporter.call.same_outputs import SameOutputs
 from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
@@ -80,6 +81,7 @@ class EagerReference:
         )
         """A context for each run that is compared, made from its inputs."""
         self.early = EarlyOutputs()
+        self._outputs = SameOutputs()
 
     def computed_in(self, arrays: Mapping[str, Array]) -> list[Arithmetic]:
         """Return for each output the arithmetic that leads to it.
@@ -145,7 +147,9 @@ class EagerReference:
         values = self.values(arrays)
         try:
             with torch.inference_mode(), self.watching(arrays):
-                return [to_array(leaf) for leaf in self.call(values)]
+                returned = self._returned(values)
+                self._outputs.check(returned, where)
+                return [to_array(leaf) for leaf in flatten(returned)]
         except ExportFailure:
             raise
         except Exception as error:
@@ -166,7 +170,8 @@ class EagerReference:
         started = time.monotonic()
         try:
             with torch.inference_mode(), reads:
-                leaves = self.call(values)
+                returned = self._returned(values)
+                leaves = list(flatten(returned))
         except Exception:  # noqa: BLE001 - whatever user code raises is a refusal
             return False
         seconds = time.monotonic() - started
@@ -175,7 +180,9 @@ class EagerReference:
         longest = SLOWER * self._fastest + SLOWER_SECONDS
         accepted = elements <= LARGEST_OUTPUTS and seconds < longest
         if accepted and not reads.read:
-            with suppress(Exception):  # what is no array is reported where it is compared
+            # What is no array, and outputs that others lack, are reported where they are compared.
+            with suppress(Exception):
+                self._outputs.check(returned, "inputs of a search")
                 outputs = [to_array(leaf) for leaf in leaves]
                 self.early.add(arrays, EarlyRun(outputs, 0.0, WatchedRun()))
         return accepted
@@ -249,9 +256,13 @@ class EagerReference:
 
     def call(self, values: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
         """Return the output tensors in order; raises what the module raises."""
+        return list(flatten(self._returned(values)))
+
+    def _returned(self, values: Mapping[str, torch.Tensor]) -> object:
         args, kwargs = self._call.arguments(values)
         with self._ranking():
-            return list(flatten(self._module(*args, **kwargs)))
+            returned: object = self._module(*args, **kwargs)
+        return returned
 
     @contextmanager
     def stable_rankings(self) -> Iterator[None]:

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Precision
+from modelexport_exporter.core.dims import describe_sizes
 from modelexport_exporter.core.machine import busy_seconds, free_memory, release_memory
 from modelexport_exporter.core.sample import ORDINARY, Sample
 from modelexport_exporter.core.types import ExportTask
@@ -140,10 +141,11 @@ class _EarlySamples:
 
     def _run(self, sample: Sample, arrays: Arrays) -> EarlyRun:
         started = busy_seconds()
+        where = f"{describe_sizes(sample.dims)} ({sample.label} values, seed {sample.seed})"
         # As they would be in the verification: few models read values.
         watch = RunWatch(jumps=self._reads_values, path=self._reads_values and self._paths)
         with watch:
-            found = self._model.reference.run(arrays, "before the file is there")
+            found = self._model.reference.run(arrays, where)
         seconds = busy_seconds() - started
         self._reads_values = self._reads_values or bool(watch.found.sites)
         self._scheduler.note(sample, seconds)

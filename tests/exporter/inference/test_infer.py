@@ -151,6 +151,24 @@ def test_what_the_user_states_stays() -> None:
     assert {one.field for one in proposal.inferred if one.field.startswith("inputs[0]")} == set()
 
 
+class WeightedSum(torch.nn.Module):
+    """Weights that are multiplied with the frames: a weight of each, or one of all."""
+
+    def forward(self, frames: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return (frames * weight[..., None]).sum(1) / weight.sum(1, keepdim=True).exp()
+
+
+def test_an_input_that_is_not_stated_has_the_dim_that_it_shares() -> None:
+    own = StatedInput("frames", DType.FLOAT32, ("n", "length", 6))
+    stated = Stated((own,), {"length": Dim(min=2, max=40)})
+    assert described(found(WeightedSum(), stated)) == [
+        "frames: float32[n, length, 6]",
+        "weight: float32[n, length]",
+        "length=2..40",
+        "n=1..32",
+    ]
+
+
 def test_a_dtype_is_found_for_an_input_of_which_the_rest_is_stated() -> None:
     own = StatedInput("x_num", None, ("batch", 5), (0.0, 2100.0))
     proposal = found(models.Table(), Stated((own,)))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import numpy as np
@@ -337,6 +338,87 @@ class Cancels(nn.Module):
 class DecidesAndReturnsOne(nn.Module):
     def forward(self, x):
         return x if float(x.sum()) > 0 else -x
+
+
+class FindsPeaks(nn.Module):
+    def forward(self, x):
+        high = x > 1
+        if not high.any():
+            return x.sigmoid(), None
+        return x.sigmoid(), (high * x).sum(-1) / high.sum(-1).clamp(min=1)
+
+
+class ReturnsSteps(nn.Module):
+    def forward(self, x):
+        return [step.tanh() for step in x.unbind(1)]
+
+
+class FallsBack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(10, 4))
+
+    def forward(self, ids):
+        try:
+            rows = self.table[ids]
+        except IndexError:
+            rows = 2 * self.table[ids % 10]
+        return rows.sum(1)
+
+
+class KeepsInDefault(nn.Module):
+    def forward(self, x, totals={}):  # noqa: B006
+        totals["sum"] = totals.get("sum", 0) + x.sum(0)
+        return x - totals["sum"]
+
+
+class KeepsDropping(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.3))
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.layer[1].training = True
+        return self
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Sharpens(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lift = nn.Upsample(scale_factor=4)
+
+    def forward(self, coarse, fine):
+        return self.lift(coarse) * fine
+
+
+class MixesDtypes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(4, 8)
+        self.head = nn.Linear(8, 2, dtype=torch.float64)
+
+    def forward(self, x):
+        return self.head(self.encoder(x).relu())
+
+
+class ReadsExponents(nn.Module):
+    def forward(self, x):
+        return (x.view(torch.int32) >> 23) - 127
+
+
+class RunsInThreads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        with ThreadPoolExecutor(2) as pool:
+            results = [pool.submit(branch, x) for branch in (self.first, self.second)]
+            return sum(result.result() for result in results)
 
 
 class Smooths(nn.Module):

@@ -7,8 +7,11 @@ The line that is to blame ends in a comment with the kind's name.
 
 from __future__ import annotations
 
+import concurrent.futures
 import random
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
@@ -321,3 +324,86 @@ class WritesAll(nn.Module):
         both[:, :4] = x
         both[:, 4:] = 2 * x
         return both
+
+
+class CatchesIndexError(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.ones(3, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = (x[:, 0].abs() * 4).long()
+        try:
+            found = self.table[rows]
+        except IndexError:  # CaughtError
+            found = self.table[rows % 3] * 2
+        return x + found
+
+
+class CatchesAnything(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        square = x[:, :, None] * x[:, None, :] - 0.1
+        try:
+            factor = torch.linalg.cholesky(square)
+        except Exception:  # noqa: BLE001  # CaughtError
+            factor = square
+        return factor
+
+
+class RaisesAnother(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        try:
+            x = x.unheard_of(x * 2)
+        except AttributeError:
+            x = x * 2
+        try:
+            return x.view(-1, 4)
+        except RuntimeError as error:
+            raise ValueError(str(x.shape)) from error
+
+
+class KeepsInDefault(nn.Module):
+    def forward(
+        self,
+        x: torch.Tensor,
+        history: list[torch.Tensor] = [],  # noqa: B006
+        *,
+        counts: dict[str, int] = {},  # noqa: B006
+        names: list[str] = [],  # noqa: B006
+    ) -> torch.Tensor:
+        history.append(x.mean())  # State
+        del history[:-5]  # State
+        counts["calls"] = counts.get("calls", 0) + 1  # State
+        return x - torch.stack(history).mean() + len(names)
+
+
+class ComputesInThreads(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.branches = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        pool = ThreadPoolExecutor(2)
+        futures = [pool.submit(branch, x) for branch in self.branches]  # Thread
+        first, second = (future.result() for future in futures)
+        with concurrent.futures.ThreadPoolExecutor(2) as other:
+            third, fourth = other.map(torch.tanh, (first, second))  # Thread
+        return third + fourth
+
+
+class StartsThread(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        found: list[torch.Tensor] = []
+        threading.Thread(target=lambda: found.append(x * 2)).start()  # Thread
+        while not found:
+            pass
+        return found[0]
+
+
+class KeepsPool(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.pool = ThreadPoolExecutor(1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.pool.submit(torch.tanh, x).result()  # Thread

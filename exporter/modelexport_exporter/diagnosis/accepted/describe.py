@@ -14,8 +14,10 @@ from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.core.dims import sizes_of
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
 from modelexport_exporter.diagnosis.accepted.limits import Limit
+from modelexport_exporter.diagnosis.accepted.multiples import Shapes, limits_of_multiples
 from modelexport_exporter.diagnosis.accepted.sizes import limits_of_sizes
 from modelexport_exporter.diagnosis.accepted.values import Arrays, limits_of_values
+from modelexport_exporter.diagnosis.accepted.weight_dtypes import limits_of_weights
 
 _SECONDS = 30.0
 """For the whole search; a model that takes longer is refused without more words."""
@@ -27,10 +29,13 @@ class _OutOfTimeError(Exception):
 
 
 def with_accepted_calls(
-    failure: ExportFailure, refused: RefusedCall, bound_inputs: BoundInputs
+    failure: ExportFailure,
+    refused: RefusedCall,
+    model: torch.nn.Module,
+    bound_inputs: BoundInputs,
 ) -> ExportFailure:
     """Return the failure, with what forward accepts where that is found."""
-    limits = _limits(refused, bound_inputs)
+    limits = _limits(refused, model, bound_inputs)
     if not limits:
         return failure
     text = "; ".join(limit.condition for limit in limits)[:_ROOM]
@@ -42,10 +47,11 @@ def with_accepted_calls(
     return described
 
 
-def _limits(refused: RefusedCall, bound_inputs: BoundInputs) -> list[Limit]:
+def _limits(refused: RefusedCall, model: torch.nn.Module, bound_inputs: BoundInputs) -> list[Limit]:
     """Return what accepted calls have in common: of values, else of sizes. Never raises.
 
-    Other sizes have other values, which may be accepted by chance: so values come first.
+    Other sizes have other values, which may be accepted by chance: so values come first. Weights
+    come before sizes, which cannot help where dtypes differ.
     """
     call, spec = bound_inputs.call, bound_inputs.spec
     takes = _limited(refused.call)
@@ -56,14 +62,27 @@ def _limits(refused: RefusedCall, bound_inputs: BoundInputs) -> list[Limit]:
     def accepts_arrays(arrays: Arrays) -> bool:
         return takes({name: to_tensor(array) for name, array in arrays.items()})
 
+    def accepts_shapes(shapes: Shapes, sizes: Mapping[str, int]) -> bool:
+        return takes(call.with_shapes(shapes).example_values(sizes))
+
+    def is_accepted_by(other: torch.nn.Module) -> bool:
+        args, kwargs = call.arguments(refused.values)
+        return _limited(lambda _values: other(*args, **kwargs))({})
+
     arrays = {name: to_array(value) for name, value in refused.values.items()}
     ranges = {entry.name: entry.range for entry in call.inputs if entry.range}
     try:
         sizes = _sizes_of(refused.values, bound_inputs)
         if takes(refused.values):
             return []  # it depends on more than its inputs
-        return limits_of_values(accepts_arrays, arrays, ranges) or (
-            limits_of_sizes(accepts_sizes, spec.dims, sizes) if sizes else []
+        found = limits_of_values(accepts_arrays, arrays, ranges) or limits_of_weights(
+            model, is_accepted_by
+        )
+        if found or not sizes:
+            return found
+        shapes = {} if call.sampler else {entry.name: entry.shape for entry in call.inputs}
+        return limits_of_sizes(accepts_sizes, spec.dims, sizes) or limits_of_multiples(
+            accepts_shapes, shapes, spec.dims, sizes
         )
     except Exception:  # noqa: BLE001 - an explanation never takes the place of the failure
         return []

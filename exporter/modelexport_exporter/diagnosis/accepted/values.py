@@ -23,7 +23,7 @@ Accepts = Callable[[Arrays], bool]
 
 _HALVINGS = 40
 _STEPS = 8
-_DTYPES = ("int64", "float32", "bool")
+_DTYPES = ("int64", "float32", "bool", "float64", "float16")
 _DIGITS = 3
 """Of a bound between floating-point numbers."""
 

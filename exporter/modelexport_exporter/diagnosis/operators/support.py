@@ -44,8 +44,10 @@ def advice_for(
 
     def advise(name: str) -> WayOut:
         base = without_overload(name)
+        if name in _OF_BITS and not {"*", base, name} & set(disabled):
+            return WayOut(Support.NEEDS_PLUGIN, _NO_BITS)
         if base in provided or name in provided:
-            return _provided(base, disabled)
+            return _provided(base, disabled=bool({"*", base, name} & set(disabled)))
         return (
             _by_layout(base)
             or _by_route(name, route, opset)
@@ -59,14 +61,21 @@ def advice_for(
     return advise
 
 
+_OF_BITS = frozenset({"aten::view.dtype", "aten::view_copy.dtype"})
+_NO_BITS = (
+    "ONNX cannot read the bits of one dtype as another, but for integers of the same size. Compute "
+    "with the numbers (floor, division, remainder), or take the bits as an input of forward."
+)
+
+
 def without_overload(name: str) -> str:
     """Return `aten::erfinv` for `aten::erfinv.default`."""
     namespace, separator, rest = name.partition("::")
     return f"{namespace}{separator}{rest.partition('.')[0]}"
 
 
-def _provided(base: str, disabled: Collection[str]) -> WayOut:
-    if {"*", base} & set(disabled):
+def _provided(base: str, *, disabled: bool) -> WayOut:
+    if disabled:
         return WayOut(
             Support.DECOMPOSABLE,
             f"This exporter computes {base} with operators that ONNX has: remove it from "

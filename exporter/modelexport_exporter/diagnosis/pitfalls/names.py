@@ -97,6 +97,10 @@ class Names:
         self._kinds = {**kinds, own: Kind.OTHER}
         self.parameters = frozenset(kinds) - {own}
 
+    def held(self, name: str) -> object:
+        """Return what an attribute of the module is; None if it has no such."""
+        return vars(self._part).get(name)
+
     def learn(self, tree: ast.AST) -> None:
         """Read all assignments, twice: loops use what is assigned further down."""
         for _ in range(2):

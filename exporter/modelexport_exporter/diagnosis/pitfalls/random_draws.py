@@ -12,19 +12,12 @@ from typing import Any
 
 import torch
 
-from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
+from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.diagnosis.pitfalls.noted_ops import NotedOps
+from modelexport_exporter.diagnosis.pitfalls.train_mode import drawing_in_train_mode
 
 Outputs = list[torch.Tensor]
 
-_DROPOUTS = (
-    torch.nn.Dropout,
-    torch.nn.Dropout1d,
-    torch.nn.Dropout2d,
-    torch.nn.Dropout3d,
-    torch.nn.AlphaDropout,
-    torch.nn.FeatureAlphaDropout,
-)
 _FAR = 1_000_003
 _RUNS = 5
 """Choices among few may agree by chance."""
@@ -35,20 +28,23 @@ def find_draws(
     run: Callable[[], Outputs],
     agree: Callable[[Outputs, Outputs], bool],
     code_dir: Path | None,
+    *,
+    trains: bool = False,
 ) -> Iterator[Pitfall]:
-    """Yield the lines that draw random numbers on which the outputs of `run` depend."""
-    first, draws = _run(run, 0, code_dir)
-    seeds = range(1, _RUNS) if draws.noted else ()
-    others = (_run(run, seed * _FAR, code_dir)[0] for seed in seeds)
-    if all(agree(first, other) for other in others):
+    """Yield what draws random numbers on which the outputs of `run` depend.
+
+    `trains`: whether the user declares that the model is in train mode.
+    """
+
+    def settles() -> bool:
+        return _all_agree(run, agree, code_dir)[0]
+
+    settled, draws = _all_agree(run, agree, code_dir)
+    if settled:
         return
-    dropouts = [
-        name
-        for name, part in model.named_modules()
-        if isinstance(part, _DROPOUTS) and part.training and part.p > 0
-    ]
-    if dropouts:
-        yield _of_dropouts(dropouts)
+    of_mode = drawing_in_train_mode(model, settles, declared=trains)
+    if of_mode is not None:
+        yield of_mode
         return
     yield from draws.pitfalls(
         "forward draws random numbers ({}), and its outputs depend on them: "
@@ -57,14 +53,14 @@ def find_draws(
     )
 
 
-def _of_dropouts(names: Sequence[str]) -> Pitfall:
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return Pitfall(
-        PitfallKind.NOT_DETERMINISTIC,
-        f"the dropout layer {names[0]}{more} is in train mode and draws random numbers",
-        "",
-        "Leave out model.training, so that the model is exported in eval mode.",
-    )
+def _all_agree(
+    run: Callable[[], Outputs], agree: Callable[[Outputs, Outputs], bool], code_dir: Path | None
+) -> tuple[bool, _Draws]:
+    """Return whether runs with other random numbers agree, and the draws of the first."""
+    first, draws = _run(run, 0, code_dir)
+    seeds = range(1, _RUNS) if draws.noted else ()
+    others = (_run(run, seed * _FAR, code_dir)[0] for seed in seeds)
+    return all(agree(first, other) for other in others), draws
 
 
 def _run(run: Callable[[], Outputs], seed: int, code_dir: Path | None) -> tuple[Outputs, _Draws]:

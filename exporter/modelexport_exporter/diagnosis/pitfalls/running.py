@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.core.dims import describe_sizes
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.user_frame import is_users, last_line_of, shorten
+from modelexport_exporter.diagnosis.caught_errors import CaughtErrors
 from modelexport_exporter.diagnosis.pitfalls.random_draws import Outputs, find_draws
 from modelexport_exporter.diagnosis.pitfalls.uninitialised import find_uninitialised
 from modelexport_exporter.diagnosis.tracing import Flattened, trace
@@ -97,17 +99,28 @@ def _run_twice(
             "",
             "Take what it keeps as an input of forward, and return its new value.",
         )
-    for path in changed[:_MOST_LINES]:
+    own = bound_inputs.spec.model
+    trains = own is not None and own.training
+    draws: tuple[Pitfall, ...] = ()
+    if not changed or (not trains and all(_follows_mode(path, model) for path in changed)):
+        draws = tuple(find_draws(model, run, _agree, code_dir, trains=trains))
+    yield from draws
+    for path in () if draws else changed[:_MOST_LINES]:
         yield Pitfall(
             PitfallKind.STATE,
             f"one run of the model changes its {path}: a file has no memory between runs",
             path,
             "Take it as an input of forward and return its new value.",
         )
-    draws = () if changed else tuple(find_draws(model, run, _agree, code_dir))
-    yield from draws
     if not changed and not draws and not _agree(first, run()):
         yield from _of_something_else(model, bound_inputs, code_dir)
+
+
+def _follows_mode(path: str, model: torch.nn.Module) -> bool:
+    """Return whether a change is a mode, or of a part that is in train mode: running means."""
+    owner, _, own = path.partition(" ")[2].rpartition(".")
+    parts = dict(model.named_modules())
+    return own == "training" or (owner in parts and parts[owner].training)
 
 
 def _of_something_else(
@@ -160,17 +173,50 @@ def _agree(one: Outputs, other: Outputs) -> bool:
     )
 
 
+def _find_caught(
+    model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
+) -> Pitfall | None:
+    """Return the first error of an operator that forward catches, at some sizes and values."""
+    for sizes, seed in ((bound_inputs.sizes.captured, 0), *_elsewhere(bound_inputs)):
+        example = bound_inputs.call.example(sizes, seed, Numbers.TENSORS)
+        with suppress(Exception), CaughtErrors(code_dir) as errors:
+            _run(model, example)
+            if errors.first is not None:
+                line = errors.first.line
+                return Pitfall(
+                    PitfallKind.BAKED,
+                    f"at {describe_sizes(sizes)} (seed {seed}) an operator raises "
+                    f"{errors.first.error}, which forward catches: a file has no exceptions",
+                    line.source if line else "",
+                    "Test the values instead of catching the error, and choose by torch.where.",
+                )
+    return None
+
+
+def _elsewhere(bound_inputs: BoundInputs) -> list[tuple[Mapping[str, int], int]]:
+    """Return sizes and seeds at which a trace is compared with the model."""
+    sizes = bound_inputs.sizes
+    return [(sizes.captured, 1), (sizes.between, 2), (sizes.lowest, 3)]
+
+
 def _trace_elsewhere(
     model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
 ) -> Iterator[Pitfall]:
-    """Yield the lines that a trace warns of, if it then differs at other sizes or values."""
+    """Yield the lines that a trace warns of, if it then differs at other sizes or values.
+
+    Or the line of an error that forward catches: such a model must not be traced.
+    """
+    error = _find_caught(model, bound_inputs, code_dir)
+    if error is not None:
+        yield error
+        return
     sizes, call = bound_inputs.sizes, bound_inputs.call
     args, kwargs = call.example(sizes.captured, numbers=Numbers.TENSORS)
     flattened = Flattened(model, args, kwargs)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         traced = trace(flattened)
-    for where, seed in ((sizes.captured, 1), (sizes.between, 2), (sizes.lowest, 3)):
+    for where, seed in _elsewhere(bound_inputs):
         problem = _disagreement(traced, flattened, bound_inputs, where, seed)
         if problem:
             place = f"{describe_sizes(where)}, other values" if where else "other values"

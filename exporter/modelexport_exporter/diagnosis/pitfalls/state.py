@@ -10,6 +10,10 @@ from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode
 from modelexport_exporter.diagnosis.pitfalls.names import Kind
 
 _OF_LISTS = frozenset({"append", "appendleft", "extend", "insert", "popleft"})
+_OF_DICTS = frozenset(
+    {"add", "clear", "discard", "pop", "popitem", "remove", "setdefault", "update"}
+)
+_CONTAINERS = frozenset({"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter"})
 
 
 def find(code: ForwardCode) -> Iterator[Pitfall]:
@@ -23,11 +27,53 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
                 yield _pitfall(code, node, name)
             elif isinstance(target, ast.Name) and target.id in shared:
                 yield _pitfall(code, node, target.id, f"the global {target.id}")
+    yield from _of_defaults(code)
     for call in code.walk(ast.Call):
         if isinstance(call.func, ast.Attribute) and _changes(code, call.func):
             name = _own_attribute(call.func.value, code.names.own)
             if name:
                 yield _pitfall(code, call, name)
+
+
+def _of_defaults(code: ForwardCode) -> Iterator[Pitfall]:
+    """Yield what changes a default that is a list, dict or set: Python makes it once."""
+    kept = _mutable_defaults(code.tree)
+    for node in code.walk((ast.Assign, ast.AugAssign, ast.Delete, ast.Call)) if kept else ():
+        name = next((name for name in _changed_names(node) if name in kept), "")
+        if name:
+            yield _pitfall(code, node, name, f"the default of the argument {name}")
+
+
+def _mutable_defaults(tree: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Return the parameters whose default is a list, dict or set, written in the signature."""
+    arguments = [*tree.args.posonlyargs, *tree.args.args]
+    last = arguments[len(arguments) - len(tree.args.defaults) :]
+    pairs = [
+        *zip(last, tree.args.defaults, strict=True),
+        *zip(tree.args.kwonlyargs, tree.args.kw_defaults, strict=True),
+    ]
+    return {argument.arg for argument, default in pairs if _is_container(default)}
+
+
+def _is_container(default: ast.expr | None) -> bool:
+    if isinstance(default, ast.Call) and isinstance(default.func, ast.Name):
+        return default.func.id in _CONTAINERS
+    return isinstance(default, ast.List | ast.Dict | ast.Set)
+
+
+def _changed_names(node: ast.AST) -> Iterator[str]:
+    """Yield `x` for `x[0] = …`, `x += …`, `del x[0]` and `x.append(…)`."""
+    if isinstance(node, ast.Call):
+        match node.func:
+            case ast.Attribute(ast.Name(name), method) if method in _OF_LISTS | _OF_DICTS:
+                yield name
+        return
+    targets = [node.target] if isinstance(node, ast.AugAssign) else getattr(node, "targets", [])
+    for target in targets:
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            yield target.value.id
+        elif isinstance(node, ast.AugAssign) and isinstance(target, ast.Name):
+            yield target.id
 
 
 def _changes(code: ForwardCode, method: ast.Attribute) -> bool:

@@ -10,6 +10,7 @@ import torch
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.diagnosis.pitfalls import (
     branches,
+    caught_errors,
     gradients,
     indexing,
     input_writes,
@@ -19,6 +20,7 @@ from modelexport_exporter.diagnosis.pitfalls import (
     random_numbers,
     shape_arithmetic,
     state,
+    threads,
     type_checks,
 )
 from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode, forward_codes
@@ -35,6 +37,8 @@ DETECTORS: tuple[Callable[[ForwardCode], Iterator[Pitfall]], ...] = (
     input_writes.find,
     type_checks.find,
     gradients.find,
+    caught_errors.find,
+    threads.find,
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +22,11 @@ class Part(nn.Module):
         self.seen: list[torch.Tensor] = []
         self.cache: dict[int, torch.Tensor] = OrderedDict({0: torch.ones(1)})
         self.sizes = {1}
+        self.recent = deque([torch.ones(1)])
+
+    def forward(self, x: torch.Tensor, history: list[torch.Tensor] = []) -> torch.Tensor:  # noqa: B006
+        history.append(x)
+        return torch.stack(history).mean()
 
 
 CHANGES: dict[str, Callable[[Any], object]] = {
@@ -31,6 +36,8 @@ CHANGES: dict[str, Callable[[Any], object]] = {
     "list part.seen": lambda part: part.seen.append(torch.ones(2)),
     "dict part.cache": lambda part: part.cache.setdefault(5, torch.ones(2)),
     "set part.sizes": lambda part: part.sizes.add(2),
+    "deque part.recent": lambda part: part.recent.append(torch.ones(2)),
+    "default argument history": lambda part: part(torch.ones(2)),
 }
 
 

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
-from modelexport_exporter.core.errors import ExportFailure, Incurable, NotDeterministic
+from modelexport_exporter.core.errors import (
+    ExportFailure,
+    Incurable,
+    NotDeterministic,
+    VaryingOutputs,
+)
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.enrich import enrich
 
@@ -50,6 +55,23 @@ def test_which_lines_are_blamed(
     assert enriched.hint.endswith("Hint.")
     leads = reason is Reason.CAPTURE_FAILED and causes and causes[0].source not in sources
     assert enriched.message.startswith(causes[0].source if leads else message)
+
+
+def test_threads_are_told_without_what_torch_met_instead() -> None:
+    thread = Pitfall(PitfallKind.THREAD, "computes in threads", "m.py:5", "One after the other.")
+    failure = ExportFailure(Reason.CAPTURE_FAILED, "False, True", "No numpy.", sources=("m.py:3",))
+    enriched = enrich(failure, [BRANCH, thread])
+    assert enriched.message == "m.py:5: computes in threads"
+    assert enriched.hint == "m.py:5: One after the other."
+    assert enriched.pitfalls == (thread,)
+
+
+@pytest.mark.parametrize("sources", [(), ("m.py:3",)])
+def test_outputs_that_vary_are_blamed_on_decisions(sources: tuple[str, ...]) -> None:
+    failure = VaryingOutputs(Reason.CONTRACT_VIOLATED, "1 and 2", "Return.", sources=sources)
+    enriched = enrich(failure, [NOISE, BRANCH])
+    assert isinstance(enriched, VaryingOutputs)
+    assert enriched.message == "1 and 2. Cause: m.py:3: `if x > 0` decides"
 
 
 @pytest.mark.parametrize("reason", [Reason.VERIFICATION_FAILED, Reason.ILL_CONDITIONED])

@@ -209,6 +209,15 @@ def test_a_rewrite_that_was_disabled_is_pointed_at(disabled: list[str]) -> None:
     assert ("rewrites.disabled" in way_out.hint) == bool(disabled)
 
 
+@pytest.mark.parametrize(
+    ("disabled", "said"), [([], "read the bits"), (["aten::view.dtype"], "rewrites.disabled")]
+)
+@pytest.mark.parametrize("route", [Exporter.DYNAMO, Exporter.TORCH_SCRIPT])
+def test_bits_of_floats_are_no_numbers(route: Exporter, disabled: list[str], said: str) -> None:
+    provided = {"aten::view.dtype"}
+    assert said in advice_for(route, 20, provided, disabled)("aten::view.dtype").hint
+
+
 def many(count: int) -> list[UnsupportedOp]:
     return [
         UnsupportedOp(

@@ -10,8 +10,10 @@ import torch
 from torch import nn
 
 from modelexport_exporter.call import bind_inputs
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
+from modelexport_exporter.diagnosis.tracing import Flattened, trace
 from zoo.code import pitfalls as zoo
 from zoo.tasks import CODE, spec_for
 
@@ -44,6 +46,26 @@ def test_a_trace_that_is_right_at_its_own_inputs_only(model: nn.Module, line: st
     pitfalls = found(model)
     assert {pitfall.kind for pitfall in pitfalls} == {PitfallKind.BAKED}
     assert line_of(line) in {pitfall.source for pitfall in pitfalls}
+
+
+@pytest.mark.parametrize(
+    ("model", "line", "error"),
+    [
+        (zoo.CatchesIndexError(), "found = self.table[rows]", "IndexError: index"),
+        (zoo.CatchesAnything(), "factor = torch.linalg.cholesky(square)", "LinAlgError"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else "",
+)
+def test_an_error_that_forward_catches(model: nn.Module, line: str, error: str) -> None:
+    (pitfall,) = found(model)
+    assert (pitfall.kind, pitfall.source) == (PitfallKind.BAKED, line_of(line))
+    assert error in pitfall.message
+
+
+def test_a_trace_is_not_begun_where_forward_catches_an_error() -> None:
+    rows = torch.full((2, 4), 5.0)
+    with pytest.raises(ExportFailure, match=r"IndexError: index .* self.table\[rows\]"):
+        trace(Flattened(zoo.CatchesIndexError(), (rows,), {}))
 
 
 class FixedRows(nn.Module):
@@ -102,8 +124,80 @@ def test_numbers_that_the_users_sampler_draws_are_no_pitfall() -> None:
 def test_a_dropout_layer_in_train_mode_is_named() -> None:
     model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))
     (pitfall,) = found(model.train())
-    assert "layer 1 is in train mode" in pitfall.message
+    assert pitfall.message == "1 is in train mode after eval(), and draws random numbers"
     assert found(model.eval()) == ()
+
+
+class KeepsDropping(nn.Module):
+    """Its dropout layers stay in train mode after eval()."""
+
+    def __init__(self, count: int = 1, *, norm: bool = False) -> None:
+        super().__init__()
+        self.with_norm = norm
+        self.drops = nn.ModuleList(nn.Dropout(0.5) for _ in range(count))
+        self.norm = nn.BatchNorm1d(4)
+
+    def train(self, mode: bool = True) -> KeepsDropping:
+        super().train(mode)
+        self.drops.train()
+        self.norm.train(self.with_norm)
+        return self
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for drop in self.drops:
+            x = drop(self.norm(x))
+        return x
+
+
+class StaysInTrainMode(nn.Module):
+    """Its eval() does nothing, and its own layer draws."""
+
+    def eval(self) -> StaysInTrainMode:
+        return self
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.rand_like(x) if self.training else x
+
+
+class SetsModeInForward(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.as_tensor(self.drop.train()(x))
+
+
+@pytest.mark.parametrize(
+    ("model", "said", "advised"),
+    [
+        (
+            nn.Sequential(KeepsDropping()),
+            "0.drops.0 is in train mode after eval() (train() of KeepsDropping sets it)",
+            "In train() of KeepsDropping, call super() alone",
+        ),
+        (KeepsDropping(4), "drops.0, drops.1 and 2 more are in train mode after eval()", "super()"),
+        (KeepsDropping(norm=True), "drops.0 is in train mode after eval()", "super()"),
+        (
+            StaysInTrainMode(),
+            "the model is in train mode after eval() (eval() of StaysInTrainMode sets it)",
+            "In eval() of StaysInTrainMode",
+        ),
+        (SetsModeInForward(), "drop is in train mode after eval() (forward sets it)", "forward"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else "",
+)
+def test_what_stays_in_train_mode_is_named(model: nn.Module, said: str, advised: str) -> None:
+    (pitfall,) = found(model.eval())
+    assert said in pitfall.message
+    assert advised in pitfall.suggestion
+
+
+def test_noise_is_not_blamed_on_a_part_that_is_in_train_mode() -> None:
+    model = nn.Sequential(nn.LayerNorm(4), zoo.Noise()).eval()
+    model[0].train()
+    (pitfall,) = found(model)
+    assert "draws random numbers (" in pitfall.message
 
 
 def test_a_model_that_was_seen_to_differ_reads_something_else() -> None:

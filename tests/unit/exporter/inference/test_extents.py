@@ -63,6 +63,41 @@ def test_sizes_that_change_together_only_are_one_dim() -> None:
     assert [one.axes for one in extents.guesses.inputs] == [(BATCH, "x.1"), (BATCH, "x.1")]
 
 
+def with_unstated(*names: str) -> Guesses:
+    """Return guesses of tokens whose length the user states, and of inputs beside them."""
+    others = tuple(Guess(name, DType.BOOL, (BATCH, f"{name}.1")) for name in names)
+    tokens = Guess("ids", DType.INT64, (BATCH, "seq"))
+    sizes = {BATCH: 3, "seq": 11, **{f"{name}.1": 11 for name in names}}
+    return Guesses((tokens, *others), sizes, frozenset({"seq"}), frozenset({"ids"}))
+
+
+def lengths(takes: Callable[[list[int]], bool], found: Guesses) -> dict[str, str]:
+    """Return the last axis of each input, after lengths were tried."""
+    extents = find_extents(
+        lambda one: takes([one.shape(own)[-1] for own in one.inputs]), found, {"seq"}
+    )
+    assert extents.found[0].axis == BATCH
+    return {one.name: one.axes[-1] for one in extents.guesses.inputs}
+
+
+@pytest.mark.parametrize(
+    ("takes", "expected"),
+    [
+        (lambda own: len({*own}) == 1, ["seq", "seq", "seq"]),
+        (lambda own: own[0] == own[1] and own[2] == 11, ["seq", "seq", "kinds.1"]),
+        (lambda own: own[0] == own[2] and own[1] == 11, ["seq", "mask.1", "seq"]),
+        # both are constants of the model, which the tokens have by chance
+        (lambda own: own[1:] == [11, 11], ["seq", "mask.1", "kinds.1"]),
+        # the tokens have one length only
+        (lambda own: own == [11, 11, 11], ["seq", "mask.1", "kinds.1"]),
+    ],
+)
+def test_an_axis_that_follows_a_stated_dim_has_its_name(
+    takes: Callable[[list[int]], bool], expected: list[str]
+) -> None:
+    assert [*lengths(takes, with_unstated("mask", "kinds")).values()] == expected
+
+
 def test_a_dim_ends_where_a_trial_run_would_be_too_large() -> None:
     found = guesses(n=2048, m=2048)
     tried: list[int] = []

@@ -24,6 +24,7 @@ from modelexport_exporter.core.errors import (
     Incurable,
     NotDeterministic,
     RouteFallback,
+    VaryingOutputs,
 )
 from modelexport_exporter.core.outcome import NotCompared, Unreached, VerificationOutcome
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
@@ -108,7 +109,9 @@ def test_half_a_surrogate_pair_arrives_as_text() -> None:
     assert found.value == "f\\udc80.py"
 
 
-@pytest.mark.parametrize("kind", [ExportFailure, RouteFallback, Incurable, NotDeterministic])
+@pytest.mark.parametrize(
+    "kind", [ExportFailure, RouteFallback, Incurable, NotDeterministic, VaryingOutputs]
+)
 def test_a_failure_keeps_its_class_and_fields(kind: type[ExportFailure]) -> None:
     failure = kind(
         Reason.UNSUPPORTED_OPERATOR,

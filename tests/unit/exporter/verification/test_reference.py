@@ -14,7 +14,7 @@ from modelexport_api.spec import Input
 from modelexport_exporter.call import Call, flatten
 from modelexport_exporter.call.call import Leaf
 from modelexport_exporter.call.tensors import to_array, to_tensor
-from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure, VaryingOutputs
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.treatment_of_nan import TreatmentOfNan
 
@@ -236,3 +236,21 @@ def test_exported_program_is_not_moved() -> None:
     program = torch.export.export(torch.nn.Linear(3, 2), (torch.ones(4, 3),))
     (result,) = EagerReference(program.module(), ROWS).run({"x": np.ones((4, 3), np.float32)}, "")
     assert result.shape == (4, 2)
+
+
+class _FindsMarks(torch.nn.Module):
+    """Returns a second output for some values only."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+        return x, (x * 2 if bool(x.max() > 0) else None)
+
+
+def test_an_output_that_is_not_always_there_is_refused() -> None:
+    entry = Input.model_validate({"name": "x", "shape": [2], "dtype": "float32"})
+    reference = EagerReference(_FindsMarks(), Call.of([Leaf(entry)], {}, {}))
+    low, high = (np.full(2, number, np.float32) for number in (-1, 1))
+    assert len(reference.run({"x": low}, "low")) == 1
+    assert reference.accepts({"x": high})
+    assert reference.early.take({"x": high}) is None
+    with pytest.raises(VaryingOutputs, match=r"1 output \(without output_1\) at low and 2 outputs"):
+        reference.run({"x": high}, "high")
