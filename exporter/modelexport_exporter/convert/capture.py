@@ -22,13 +22,15 @@ from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import call_eagerly, explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
-from modelexport_exporter.convert.program_dims import check_numbers_kept
+from modelexport_exporter.convert.program_dims import check_numbers_kept, symbol_names
 from modelexport_exporter.convert.size_choices import choices_as_arithmetic
 from modelexport_exporter.convert.size_expressions import at_all_sizes, values_at
+from modelexport_exporter.convert.size_guards import conditions_of, find_size_guards
 from modelexport_exporter.convert.wrapped_forward import returning_tensors, wrapped_forward
 from modelexport_exporter.core.dims import has_derived_sizes, used_dims
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
+from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.core.user_frame import UserLine, message_of
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.decompositions.capture.causal_attention import attention_causal_by_size
@@ -49,6 +51,7 @@ from modelexport_exporter.torch_internals.reshapes import copies_narrow_no_size
 from modelexport_exporter.torch_internals.simple_sizes import sizes_in_simple_form
 from modelexport_exporter.torch_internals.slice_bounds import slices_of_known_sizes
 from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
+from modelexport_exporter.torch_internals.symbolic_sizes import deferred_conditions
 from modelexport_exporter.torch_internals.typed_tensors import typed_tensors_of_sizes
 from modelexport_exporter.user_code.caches import bypassing_caches, modules_of
 
@@ -72,7 +75,7 @@ def capture(
     mode = _Mode(strict, any_range, decisions, choices=any_range and plain)
     other = _between(bound_inputs) if plain and not any_range else None
     try:
-        return _captured(module, bound_inputs, code_dir, mode)
+        program = _captured(module, bound_inputs, code_dir, mode)
     except ExportFailure as failure:
         if other is None or failure.reason is not Reason.DYNAMIC_DIM_SPECIALIZED:
             raise
@@ -80,6 +83,19 @@ def capture(
         with suppress(ExportFailure):
             return _captured(module, other, code_dir, replace(mode, choices=True))
         raise
+    if other is not None and (guards := _guards(program, bound_inputs.spec)):
+        with suppress(ExportFailure):
+            whole = _captured(module, other, code_dir, replace(mode, choices=True))
+            if len(_guards(whole, bound_inputs.spec)) < len(guards):
+                return whole
+    return program
+
+
+def _guards(program: ExportedProgram, spec: ModelExportSpec) -> Sequence[SizeGuard]:
+    """Return the conditions of a program that some declared sizes do not fulfil."""
+    names = symbol_names(program, spec)
+    deferred = tuple(deferred_conditions(program))
+    return find_size_guards(tuple(conditions_of(program, names, None, deferred)), spec)
 
 
 def _between(bound_inputs: BoundInputs) -> BoundInputs | None:
@@ -163,7 +179,7 @@ def _exported(
         nullcontext() if mode.strict else attention_causal_by_size(modules),
         nullcontext() if mode.strict else wrapped_forward(module, returning_tensors),
         choices_as_arithmetic(modules) if mode.choices else nullcontext(),
-        sizes_in_simple_form(values_at) if mode.choices else nullcontext(),
+        nullcontext() if mode.strict else sizes_in_simple_form(values_at),
         nullcontext()
         if mode.strict
         else sizes_stay_symbolic(modules, tensors=mode.decisions is not None),

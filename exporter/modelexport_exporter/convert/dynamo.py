@@ -25,6 +25,7 @@ from modelexport_exporter.convert.size_arithmetic import (
     compute_sizes_in_double,
     round_quotients_down,
 )
+from modelexport_exporter.convert.size_expressions import values_at
 from modelexport_exporter.convert.size_guards import (
     Condition,
     check_sizes_read,
@@ -50,6 +51,7 @@ from modelexport_exporter.torch_internals.onnxscript_matcher import (
 )
 from modelexport_exporter.torch_internals.python_floats import python_floats_are_double
 from modelexport_exporter.torch_internals.reshapes import copies_narrow_no_size
+from modelexport_exporter.torch_internals.simple_sizes import sizes_in_simple_form
 from modelexport_exporter.torch_internals.size_functions import TRANSLATIONS
 from modelexport_exporter.torch_internals.symbolic_sizes import (
     deferred_conditions,
@@ -81,6 +83,7 @@ class Translation:
 @quotients_are_asserted()
 @conditions_narrow_no_size()
 @copies_narrow_no_size()
+@sizes_in_simple_form(values_at)
 def translate(
     program: ExportedProgram,
     spec: ModelExportSpec,

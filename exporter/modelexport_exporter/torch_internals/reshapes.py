@@ -49,7 +49,9 @@ def _reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
         copies = copies_at_large_sizes(x.shape, x.stride(), sizes)
         if copies is not None:
             own = x.clone(memory_format=torch.contiguous_format) if copies else x
-            return own.view(sizes)
+            # torch may not see that a view is possible where it is.
+            with suppress(ValueError, RuntimeError):
+                return own.view(sizes)
     return _without_kernel(_RESHAPE, x, shape)
 
 

@@ -23,8 +23,8 @@ from modelexport_exporter.torch_internals.symbolic_sizes import as_python
 Evaluate = Callable[[str, Mapping[str, range]], Any]
 """From an expression as Python and the sizes of its symbols to its values, an axis for each symbol;
 None where it has none of integers."""
-_MOST = 1 << 20
-"""Combinations of sizes at which an expression is evaluated."""
+_MOST = (1 << 13, 1 << 20)
+"""Combinations of sizes, of one dim and of several, at which an expression is evaluated: 5 ms."""
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def sizes_in_simple_form(evaluate: Evaluate) -> Iterator[None]:
 
 def _simplest(expr: Any, shape_env: Any, evaluate: Evaluate, known: dict[Any, Any]) -> Any:  # noqa: ANN401
     sizes = _sizes(expr, shape_env)
-    if not sizes or math.prod(map(len, sizes.values())) > _MOST:
+    if not sizes or math.prod(map(len, sizes.values())) > _MOST[len(sizes) > 1]:
         return expr
     key = (expr, *sizes.values())
     if key not in known:
