@@ -207,13 +207,6 @@ OF_CODE = [
         "MostCommon", [ids("ids", "b", "n", most=5)], {**B, "n": (1, 16)}, R.CAPTURE_FAILED,
         ["ids.tolist()"], "tensor", line="Counter(row)",
     ),
-    Case(
-        "CallsFunction", ROWS, B, R.CAPTURE_FAILED, ["numpy"], "torch", line="np.sort",
-    ),
-    Case(
-        "CachesByValue", [*ROWS, ids("ids", "b", most=9)], B, R.CAPTURE_FAILED, ["int(i)"],
-        "tensor", line="weight_of(int(i))",
-    ),
 ]  # fmt: skip
 OF_STATE_AND_CHANCE = [
     Case(

@@ -7,9 +7,7 @@ import random
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
@@ -284,28 +282,6 @@ class LooksUp(nn.Module):
 class MostCommon(nn.Module):
     def forward(self, ids):
         return torch.tensor([Counter(row).most_common(1)[0][0] for row in ids.tolist()])
-
-
-class SortsInNumpy(torch.autograd.Function):
-    @staticmethod
-    def forward(_ctx, x):
-        return torch.from_numpy(np.sort(x.detach().numpy(), axis=-1))
-
-
-class CallsFunction(nn.Module):
-    def forward(self, x):
-        return SortsInNumpy.apply(x * 2)
-
-
-@lru_cache
-def weight_of(number: int) -> float:
-    return 1 / (1 + number)
-
-
-class CachesByValue(nn.Module):
-    def forward(self, x, ids):
-        weights = [weight_of(int(i)) for i in ids]
-        return x * torch.tensor(weights)[:, None]
 
 
 class Singular(nn.Module):
