@@ -20,6 +20,7 @@ CASES = (
         "R4", "padded_returns", "padded:Returns",
         (tensor("states", "n", 6), integers("actions", "n", high=3)), {"n": (1, 9)}, edges=(),
     ),
+    Case("D8", "padded_warns", "padded:Warns", IMAGE, PICTURES, edges=()),
 )  # fmt: skip
 
 

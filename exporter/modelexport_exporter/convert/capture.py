@@ -23,7 +23,7 @@ from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import call_eagerly, explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.convert.program_dims import check_numbers_kept, symbol_names
-from modelexport_exporter.convert.size_choices import choices_as_arithmetic
+from modelexport_exporter.convert.size_choices import choices_as_arithmetic, speak_of_values
 from modelexport_exporter.convert.size_expressions import at_all_sizes, values_at
 from modelexport_exporter.convert.size_guards import conditions_of, find_size_guards
 from modelexport_exporter.convert.wrapped_forward import returning_tensors, wrapped_forward
@@ -77,11 +77,14 @@ def capture(
     try:
         program = _captured(module, bound_inputs, code_dir, mode)
     except ExportFailure as failure:
-        if other is None or failure.reason is not Reason.DYNAMIC_DIM_SPECIALIZED:
-            raise
-        # The least size often leaves a map of one row, at which other conditions hold.
-        with suppress(ExportFailure):
-            return _captured(module, other, code_dir, replace(mode, choices=True))
+        again: BoundInputs | None = None
+        if failure.reason is Reason.DYNAMIC_DIM_SPECIALIZED:
+            again = other  # the least size often leaves a map of one row, with its own conditions
+        elif plain and not any_range and speak_of_values(modules_of(module, code_dir)):
+            again = bound_inputs
+        if again is not None:
+            with suppress(ExportFailure):
+                return _captured(module, again, code_dir, replace(mode, choices=True))
         raise
     if other is not None and (guards := _guards(program, bound_inputs.spec)):
         with suppress(ExportFailure):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+
+logger = logging.getLogger(__name__)
 
 
 class Level(nn.Module):
@@ -101,3 +106,20 @@ class Returns(nn.Module):
         blocks = [self.value(states[i : i + n]) for i in range(0, n, n)]
         logits = torch.cat(blocks).view(-1, 4, 5).log_softmax(2)
         return logits[range(n), actions].exp()
+
+
+class Warns(nn.Module):
+    """Samples a picture at learned places, and warns of places that are far away."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.offset, self.mix = nn.Conv2d(3, 2, 3, padding=1), nn.Conv2d(3, 4, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        offset = self.offset(x).permute(0, 2, 3, 1)
+        mean = torch.mean(torch.abs(offset))
+        if mean > 50:
+            logger.warning("Offset abs mean is %s, larger than 50.", mean)
+        theta = torch.eye(2, 3).expand(x.shape[0], 2, 3)
+        grid = F.affine_grid(theta, list(x.shape), align_corners=False)
+        return self.mix(F.grid_sample(x, grid + offset.tanh() / 4, align_corners=False))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
-from modelexport_exporter.convert.size_choices.functions import choices_as_arithmetic
+from modelexport_exporter.convert.size_choices.functions import (
+    choices_as_arithmetic,
+    speak_of_values,
+)
 
-__all__ = ["choices_as_arithmetic"]
+__all__ = ["choices_as_arithmetic", "speak_of_values"]

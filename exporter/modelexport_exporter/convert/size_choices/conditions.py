@@ -73,6 +73,11 @@ def truth_of(value: Any) -> Any:  # noqa: ANN401
     return compared(operator.ne, value, 0) if isinstance(value, torch.SymInt) else value
 
 
+def speaks(condition: Any) -> Any:  # noqa: ANN401
+    """Return the condition of what only prints, or False where it is one on values."""
+    return False if isinstance(condition, torch.Tensor) else condition
+
+
 def inverse(value: Any) -> Any:  # noqa: ANN401
     """Return `not value`."""
     value = truth_of(value)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
+from typing import Any
 from unittest.mock import patch
 
 from modelexport_exporter.convert.size_choices import source
@@ -17,10 +18,11 @@ from modelexport_exporter.convert.size_choices.conditions import (
     any_of,
     compared,
     inverse,
+    speaks,
     truth_of,
 )
 
-NAMES = {
+NAMES: Mapping[str, Any] = {
     source.CHOICE: Choice,
     source.CHOOSE: choose,
     source.ALL: all_of,
@@ -28,6 +30,7 @@ NAMES = {
     source.NOT: inverse,
     source.COMPARED: compared,
     source.TRUTH: truth_of,
+    source.SPEAKS: speaks,
     source.OPERATOR: operator,
 }
 _DEEPEST = 6
@@ -52,14 +55,28 @@ def choices_as_arithmetic(modules: Sequence[ModuleType]) -> Iterator[None]:
         yield
 
 
-def _changed_codes(module: ModuleType) -> dict[tuple[str, int], CodeType]:
-    """Return the codes of the module's functions that choose, by qualified name and line."""
+def speak_of_values(modules: Sequence[ModuleType]) -> bool:
+    """Return whether functions of these modules have an `if` that only prints or logs."""
+    return any(
+        isinstance(node, ast.If) and source.only_speaks(node)
+        for module in modules
+        for tree in _trees(module)
+        for node in ast.walk(tree)
+    )
+
+
+def _trees(module: ModuleType) -> Iterator[ast.Module]:
     path = getattr(module, "__file__", None)
     with suppress(OSError, SyntaxError, UnicodeDecodeError, ValueError):
-        tree = ast.parse(Path(str(path)).read_text(encoding="utf-8"))
+        yield ast.parse(Path(str(path)).read_text(encoding="utf-8"))
+
+
+def _changed_codes(module: ModuleType) -> dict[tuple[str, int], CodeType]:
+    """Return the codes of the module's functions that choose, by qualified name and line."""
+    for tree in _trees(module):
         changed = source.with_choices(tree)
         if changed:
-            whole = compile(tree, str(path), "exec", dont_inherit=True)
+            whole = compile(tree, str(module.__file__), "exec", dont_inherit=True)
             return {
                 (code.co_qualname, code.co_firstlineno): code
                 for code in _codes_in(whole)

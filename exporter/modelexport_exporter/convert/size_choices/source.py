@@ -1,7 +1,8 @@
 """Source in which an `if` on sizes asks `Choice`, and not Python. Pure.
 
 Of a function it changes `a if c else b`, `if` statements that only assign local variables, and
-`and`, `or` and `not` within their conditions and in what is assigned.
+`and`, `or` and `not` within their conditions and in what is assigned. An `if` on values that only
+prints or logs is left out: no output depends on it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 CHOICE, CHOOSE = "_modelexport_Choice", "_modelexport_choose"
 ALL, ANY, NOT = "_modelexport_all", "_modelexport_any", "_modelexport_not"
 COMPARED, TRUTH = "_modelexport_compared", "_modelexport_truth"
+SPEAKS = "_modelexport_speaks"
 _OPERATORS = {
     ast.Eq: "eq",
     ast.NotEq: "ne",
@@ -76,6 +78,10 @@ class _Writer(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        if only_speaks(node):
+            self.changed = True
+            node.test = _at(_call(SPEAKS, [self.visit(node.test)]), node.test)
+            return node
         simple = _only_assigns([*node.body, *node.orelse]) and not _has_own_scope(node.test)
         if not simple:
             return self.generic_visit(node)
@@ -170,6 +176,28 @@ def _only_assigns(statements: Sequence[ast.stmt]) -> bool:
         or (isinstance(own, ast.AugAssign) and _is_local(own.target))
         for own in statements
     ) and any(isinstance(own, ast.Assign | ast.AugAssign) for own in statements)
+
+
+_SPEAKERS = {"warnings", "logging", "logger", "log", "_logger"}
+_METHODS = {"warn", "warning", "info", "debug", "error", "critical", "exception", "log"}
+
+
+def only_speaks(node: ast.If) -> bool:
+    """Return whether an `if` prints, logs or warns, and does nothing else."""
+    return not node.orelse and all(
+        isinstance(own, ast.Expr) and isinstance(own.value, ast.Call) and _speaks(own.value.func)
+        for own in node.body
+    )
+
+
+def _speaks(function: ast.expr) -> bool:
+    if isinstance(function, ast.Name):
+        return function.id in {"print", "warn"}
+    if not isinstance(function, ast.Attribute) or function.attr not in _METHODS:
+        return False
+    owner = function.value
+    name = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    return name.lower() in _SPEAKERS
 
 
 def _is_local(target: ast.expr) -> bool:

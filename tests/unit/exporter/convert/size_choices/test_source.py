@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,7 +34,8 @@ def f(n, m, seen=[]):
 KEPT = [
     "def f(n):\n    if n > 2:\n        return n\n    return 0",
     "def f(n):\n    if n > 2:\n        self.n = n",
-    "def f(n):\n    if n > 2:\n        print(n)",
+    "def f(n):\n    if n > 2:\n        print(n)\n    else:\n        g()",
+    "def f(n):\n    if n > 2:\n        send.warning(n)",
     "def f(n):\n    if (m := n) > 2:\n        n = m",
     "def f(n):\n    while n > 2:\n        n -= 1",
     "class C:\n    x = 1 if y else 2",
@@ -67,6 +69,18 @@ def test_of_numbers_it_does_what_it_did(n: int, m: int) -> None:
 @pytest.mark.parametrize("text", KEPT)
 def test_what_does_more_than_to_assign_is_left_alone(text: str) -> None:
     assert changed(text) == (ast.unparse(ast.parse(text)), set())
+
+
+@pytest.mark.parametrize(
+    "call", ["print(n)", "warnings.warn('n')", "logger.info(n)", "self.logger.warning(n)"]
+)
+def test_what_only_speaks_is_left_out_where_it_depends_on_values(call: str) -> None:
+    text, functions = changed(f"def f(n):\n    if n > 2:\n        {call}\n    return n")
+    assert functions == {("f", 1)}
+    assert f"if {source.SPEAKS}(n > 2):" in text
+    ask = NAMES[source.SPEAKS]
+    assert ask(torch.tensor(True)) is False
+    assert ask(True) is True
 
 
 def test_lines_stay_those_of_the_file() -> None:
