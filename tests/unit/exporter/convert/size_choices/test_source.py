@@ -52,7 +52,7 @@ def changed(text: str) -> tuple[str, set[tuple[str, int]]]:
 def function_of(text: str) -> Callable[..., Any]:
     scope = dict(NAMES)
     exec(text, scope)
-    found: Callable[..., Any] = scope["f"]  # type: ignore[assignment]
+    found: Callable[..., Any] = scope["f"]
     return found
 
 
