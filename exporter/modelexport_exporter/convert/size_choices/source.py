@@ -8,6 +8,7 @@ prints or logs is left out: no output depends on it.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator, Sequence
 
 CHOICE, CHOOSE = "_modelexport_Choice", "_modelexport_choose"
@@ -23,6 +24,7 @@ _OPERATORS = {
     ast.GtE: "ge",
 }
 OPERATOR = "_modelexport_operator"
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _OWN_SCOPES = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 
 
@@ -31,7 +33,7 @@ def with_choices(tree: ast.Module) -> set[tuple[str, int]]:
     changed = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
-            writer = _Writer()
+            writer = _Writer(node)
             node.body = [one for own in node.body for one in _as_list(writer.visit(own))]
             if writer.changed:
                 first = min([node.lineno, *(own.lineno for own in node.decorator_list)])
@@ -47,8 +49,26 @@ def _as_list(statements: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
 class _Writer(ast.NodeTransformer):
     """Writes the statements of one function; functions within it have their own."""
 
-    def __init__(self) -> None:
+    def __init__(self, function: ast.FunctionDef) -> None:
         self.changed = False
+        self._loads = _loads(function)
+        self._only_locals = not any(
+            isinstance(own, ast.Global | ast.Nonlocal) for own in ast.walk(function)
+        )
+        self._loops = 0
+        """Around the statement."""
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._loop(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._loop(node)
+
+    def _loop(self, node: ast.For | ast.While) -> ast.AST:
+        self._loops += 1
+        found = self.generic_visit(node)
+        self._loops -= 1
+        return found
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return node
@@ -83,13 +103,15 @@ class _Writer(ast.NodeTransformer):
             node.test = _at(_call(SPEAKS, [self.visit(node.test)]), node.test)
             return node
         simple = _only_assigns([*node.body, *node.orelse]) and not _has_own_scope(node.test)
-        if not simple:
+        if not simple or not self._only_locals:
             return self.generic_visit(node)
         self.changed = True
-        names = sorted(_stored(node))
+        names = sorted(set(_stored(node)))
+        last = 0 if self._loops else node.end_lineno or 0
+        used = [name for name in names if self._loads.get(name, 0) > last]
         test = self._condition(node.test)
         self.generic_visit(node)
-        return _both_sides(node, test, names)
+        return _both_sides(node, test, names, used)
 
     def _condition(self, node: ast.expr, *, truth: bool = True) -> ast.expr:
         """Return an expression for the condition; `truth`: only its truth is asked for."""
@@ -111,15 +133,17 @@ class _Writer(ast.NodeTransformer):
         return _at(_call(TRUTH, [plain]), node) if truth else plain
 
 
-def _both_sides(node: ast.If, test: ast.expr, names: Sequence[str]) -> list[ast.stmt]:
-    """Return the statements in place of an `if` that assigns these names."""
+def _both_sides(
+    node: ast.If, test: ast.expr, names: Sequence[str], used: Sequence[str]
+) -> list[ast.stmt]:
+    """Return the statements in place of an `if`; `used`: names that it assigns, and used later."""
     choice = f"_modelexport_choice_{node.lineno}_{node.col_offset}"
-    kept = f"{choice}.keeps({list(names)!r}, locals())"
+    kept = f"{choice}.keeps({list(used)!r}, locals())"
     restored = [
         f"    if {name!r} in {choice}.old: {name} = {choice}.old[{name!r}]" for name in names
     ]
     taken = [
-        f"        if {name!r} in {choice}_all: {name} = {choice}_all[{name!r}]" for name in names
+        f"        if {name!r} in {choice}_all: {name} = {choice}_all[{name!r}]" for name in used
     ]
     template = "\n".join(
         [
@@ -203,6 +227,18 @@ def _speaks(function: ast.expr) -> bool:
 def _is_local(target: ast.expr) -> bool:
     parts = target.elts if isinstance(target, ast.Tuple) else [target]
     return all(isinstance(part, ast.Name) for part in parts)
+
+
+def _loads(function: ast.FunctionDef) -> dict[str, float]:
+    """Return the last line in which each name is used: of one in an inner function, any line."""
+    found: dict[str, float] = {}
+    for own in ast.walk(function):
+        if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Load):
+            found[own.id] = max(found.get(own.id, 0), own.lineno)
+        elif own is not function and isinstance(own, _FUNCTIONS):
+            inner = (part for part in ast.walk(own) if isinstance(part, ast.Name))
+            found.update({part.id: math.inf for part in inner})
+    return found
 
 
 def _stored(node: ast.AST) -> Iterator[str]:

@@ -43,6 +43,19 @@ class PaddedByAnExpression(nn.Module):
         return F.pad(x, (0, padding)).reshape(x.shape[0], 3, -1, 8).sum(-1)
 
 
+class PaddedTwice(nn.Module):
+    def forward(self, x):  # noqa: ANN001
+        for _ in range(2):
+            n = x.shape[-1]
+            if n % 4 != 0:
+                pads = (0, 4 - n % 4)
+                x = F.pad(x, pads)
+        if n % 3 == 1:
+            pads = (0, 2, 0, 0)
+            x = F.pad(x, pads)
+        return x
+
+
 class CroppedIfPadded(nn.Module):
     def forward(self, x):  # noqa: ANN001
         n = x.shape[-1]
@@ -101,6 +114,7 @@ def export(module, most=40):  # noqa: ANN001
     [
         PaddedToMultiples,
         PaddedByAnExpression,
+        PaddedTwice,
         CroppedIfPadded,
         BothSidesSet,
         Decorated,

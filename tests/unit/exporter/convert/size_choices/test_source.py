@@ -37,6 +37,7 @@ KEPT = [
     "def f(n):\n    if n > 2:\n        print(n)\n    else:\n        g()",
     "def f(n):\n    if n > 2:\n        send.warning(n)",
     "def f(n):\n    if (m := n) > 2:\n        n = m",
+    "def f(n):\n    global m\n    if n > 2:\n        m = n",
     "def f(n):\n    while n > 2:\n        n -= 1",
     "class C:\n    x = 1 if y else 2",
     "f = lambda n: 1 if n else 2",
@@ -92,6 +93,24 @@ def test_lines_stay_those_of_the_file() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         scope["f"](1)
     assert caught.traceback[-1].lineno == 2  # from 0
+
+
+INNER = """
+def f(n, m):
+    last = 0
+    def later():
+        return last
+    if n > 2:
+        last = m
+    return later()
+"""
+
+
+@pytest.mark.parametrize(("n", "expected"), [(1, 0), (3, 7)])
+def test_variables_of_inner_functions_are_kept(n: int, expected: int) -> None:
+    text, _ = changed(INNER)
+    assert ".keeps(['last'], locals())" in text
+    assert function_of(text)(n, 7) == function_of(INNER)(n, 7) == expected
 
 
 def test_operators_are_pythons() -> None:
