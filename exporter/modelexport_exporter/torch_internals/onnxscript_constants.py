@@ -1,7 +1,8 @@
 """Give each constant that a rule of onnxscript's optimizer writes a name of its own.
 
 A rule names the bounds of the Clip that it writes after the input: of two that clip the same value,
-the second constant takes the place of the first, which no graph has any more.
+the second constant takes the place of the first, which no graph has any more. A weight into which a
+layer is folded keeps its name, unless another node has it, too.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from onnxscript.rewriter import RewriterContext
 @contextmanager
 def constants_have_own_names(model: ir.Model) -> Iterator[None]:
     """Let the rules that run in the block add no constant by a name that the model has."""
-    used = {name for graph in model.graphs() for name in graph.initializers}
+    weights = {name: own for graph in model.graphs() for name, own in graph.initializers.items()}
+    used = {name for name, own in weights.items() if len(own.uses()) > 1}
     add = RewriterContext.initializer
 
     def initializer(self: Any, tensor: ir.TensorProtocol, name: str | None = None) -> ir.Value:  # noqa: ANN401

@@ -45,7 +45,7 @@ def _kernel(op: OpOverload[Any, Any], kernel: Callable[..., Tensor]) -> Iterator
 
 def _reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
     if _is_dynamic(x):
-        sizes = infer_size(tuple(shape), x.numel())
+        sizes = infer_size(tuple(shape), math.prod(x.shape))
         copies = copies_at_large_sizes(x.shape, x.stride(), sizes)
         if copies is not None:
             own = x.clone(memory_format=torch.contiguous_format) if copies else x

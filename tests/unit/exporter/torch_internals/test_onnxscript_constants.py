@@ -50,6 +50,29 @@ def test_each_clip_keeps_its_bounds(optimized: ir.Model) -> None:
     assert bounds(optimized) == {"wide": 0.0, "narrow": 1.0}
 
 
+FOLDED = """
+<ir_version: 10, opset_import: ["": 20]>
+graph (float[1, 1, 4, 4] x) => (float[1, 1, 4, 4] y)
+<float[1, 1, 1, 1] weight = {3.0}, float[1] zero = {0.0}, float[1] one = {1.0},
+ float[1] four = {4.0}>
+{
+    a = Conv(x, weight)
+    y = BatchNormalization(a, four, zero, zero, one)
+}
+"""
+
+
+def test_a_weight_into_which_a_layer_is_folded_keeps_its_name() -> None:
+    model = ir.from_onnx_text(FOLDED)
+    with constants_have_own_names(model):
+        onnxscript.optimizer.optimize_ir(model)
+    (node,) = model.graph
+    factor = model.graph.initializers["weight"]
+    assert node.inputs[1] is factor
+    assert factor.const_value is not None
+    assert factor.const_value.numpy().item() == pytest.approx(12, rel=1e-4)
+
+
 def test_patch_ends_with_its_block(optimized: ir.Model) -> None:
     before = RewriterContext.initializer
     with constants_have_own_names(optimized):
