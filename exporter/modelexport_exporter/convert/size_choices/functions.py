@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
-from unittest.mock import patch
 
 from modelexport_exporter.convert.size_choices import source
 from modelexport_exporter.convert.size_choices.branches import Choice, choose
@@ -45,7 +44,9 @@ def choices_as_arithmetic(modules: Sequence[ModuleType]) -> Iterator[None]:
             codes = _changed_codes(module)
             if not codes:
                 continue
-            stack.enter_context(patch.dict(vars(module), NAMES))
+            for name, value in NAMES.items():
+                setattr(module, name, value)
+                stack.callback(delattr, module, name)
             for function in _functions_of(module):
                 old = function.__code__
                 code = codes.get((old.co_qualname, old.co_firstlineno))
