@@ -29,25 +29,30 @@ def holds(expression: str, sizes: Mapping[str, Array]) -> Array:
 
 def at_all_sizes(expression: str, sizes: Mapping[str, range]) -> bool | None:
     """Return the truth of a condition at all combinations of sizes; None where it differs."""
-    axes = np.meshgrid(*sizes.values(), indexing="ij", sparse=True)
-    try:
-        found = holds(expression, dict(zip(sizes, axes, strict=True)))
-    except (TypeError, ValueError, NameError, AttributeError, ZeroDivisionError):
+    values = _evaluated(expression, sizes)
+    if values is None:
         return None
+    found = values.astype(bool)
     return bool(found.flat[0]) if found.all() or not found.any() else None
 
 
 def values_at(expression: str, sizes: Mapping[str, range]) -> Array | None:
     """Return the values of an expression, an axis for each size; None where it has no integers."""
+    values = _evaluated(expression, sizes)
+    return values if values is not None and values.dtype.kind == "i" else None
+
+
+def _evaluated(expression: str, sizes: Mapping[str, range]) -> Array | None:
+    """Return the values at all combinations; None for what only single sizes allow."""
     axes = np.meshgrid(*sizes.values(), indexing="ij", sparse=True)
     known = {**FUNCTIONS, **dict(zip(sizes, axes, strict=True))}
     try:
         with np.errstate(all="ignore"):
-            found = eval(_for_arrays(expression), known)  # noqa: S307 - as above
+            # torch's own printer wrote the text.
+            found = eval(_for_arrays(expression), known)  # noqa: S307
     except (TypeError, ValueError, NameError, AttributeError, ZeroDivisionError):
         return None
-    values = np.broadcast_to(np.asarray(found), [len(own) for own in sizes.values()])
-    return values if values.dtype.kind == "i" else None
+    return np.broadcast_to(np.asarray(found), [len(own) for own in sizes.values()])
 
 
 def compiled(expression: str) -> CodeType:

@@ -109,13 +109,13 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
 
 def _in_threads(failure: ExportFailure, causes: Sequence[Pitfall]) -> ExportFailure:
     """Return the failure without its own words: what torch met instead of a thread is by chance."""
-    told = copy.copy(failure)
-    told.__cause__ = failure.__cause__
-    told.pitfalls = tuple(causes)
-    told.message = "; ".join(_describe(cause, ()) for cause in causes)[:FAILURE_MESSAGE_LIMIT]
-    told.hint = " ".join(dict.fromkeys(map(_suggested, causes)))[:FAILURE_HINT_LIMIT]
-    told.args = (told.reason, told.message, told.hint)
-    return told
+    explained = copy.copy(failure)
+    explained.__cause__ = failure.__cause__
+    explained.pitfalls = tuple(causes)
+    explained.message = "; ".join(_describe(cause, ()) for cause in causes)[:FAILURE_MESSAGE_LIMIT]
+    explained.hint = " ".join(dict.fromkeys(map(_suggested, causes)))[:FAILURE_HINT_LIMIT]
+    explained.args = (explained.reason, explained.message, explained.hint)
+    return explained
 
 
 def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[Pitfall]:

@@ -18,7 +18,7 @@ from unittest.mock import patch
 import sympy
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-from modelexport_exporter.torch_internals.symbolic_sizes import as_python
+from modelexport_exporter.torch_internals.symbolic_sizes import as_python, sizes_of_symbols
 
 Decide = Callable[[str, Mapping[str, range]], bool | None]
 """From a condition as Python and the sizes of its symbols to its truth; None where it differs."""
@@ -37,8 +37,8 @@ def conditions_at_all_sizes(decide: Decide) -> Iterator[None]:
     @wraps(own)
     def evaluate(self: ShapeEnv, expression: Any, **options: Any) -> Any:  # noqa: ANN401
         if not options and isinstance(expression, sympy.logic.boolalg.Boolean):
-            sizes = _sizes(self, expression)
-            if sizes:
+            sizes = sizes_of_symbols(self, expression.free_symbols)
+            if sizes and math.prod(map(len, sizes.values())) <= _MOST:
                 key = (expression, tuple(sizes.items()))
                 if key not in known:
                     known[key] = _decided(decide, expression, sizes)
@@ -50,22 +50,9 @@ def conditions_at_all_sizes(decide: Decide) -> Iterator[None]:
         yield
 
 
-def _sizes(environment: ShapeEnv, expression: Any) -> dict[str, range] | None:  # noqa: ANN401
-    """Return the sizes of each symbol; None if they are too many."""
-    found: dict[str, range] = {}
-    for symbol in expression.free_symbols:
-        bounds = environment.var_to_range.get(symbol)
-        if bounds is None or not all(
-            isinstance(bound, sympy.Integer) for bound in (bounds.lower, bounds.upper)
-        ):
-            return None
-        found[str(symbol)] = range(int(bounds.lower), int(bounds.upper) + 1)
-    return found if math.prod(map(len, found.values())) <= _MOST else None
-
-
-def _decided(decide: Decide, expression: Any, sizes: Mapping[str, range]) -> bool | None:  # noqa: ANN401
+def _decided(decide: Decide, expression: Any, sizes: Mapping[Any, range]) -> bool | None:  # noqa: ANN401
     text = as_python(expression)
-    return decide(text[0], sizes) if text else None
+    return decide(text[0], {str(own): sizes[own] for own in sizes}) if text else None
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import sympy
 from torch.fx.experimental.sym_node import SymNode
 from torch.utils._sympy.functions import CeilToInt, FloorDiv, FloorToInt, TruncToInt
 
-from modelexport_exporter.torch_internals.symbolic_sizes import as_python
+from modelexport_exporter.torch_internals.symbolic_sizes import as_python, sizes_of_symbols
 
 Evaluate = Callable[[str, Mapping[str, range]], Any]
 """From an expression as Python and the sizes of its symbols to its values, an axis for each symbol;
@@ -61,18 +61,7 @@ def _sizes(expr: Any, shape_env: Any) -> dict[Any, range] | None:  # noqa: ANN40
     symbols = sorted(expr.free_symbols, key=str)
     if len(symbols) > 1 and not expr.has(TruncToInt, CeilToInt, FloorToInt):
         return None
-    bounds = [shape_env.var_to_range.get(symbol) for symbol in symbols]
-    if not all(
-        own is not None
-        and isinstance(own.lower, sympy.Integer)
-        and isinstance(own.upper, sympy.Integer)
-        for own in bounds
-    ):
-        return None
-    return {
-        symbol: range(int(own.lower), int(own.upper) + 1)
-        for symbol, own in zip(symbols, bounds, strict=True)
-    }
+    return sizes_of_symbols(shape_env, symbols)
 
 
 def _found(expr: Any, values: Any, sizes: Mapping[Any, range]) -> Any:  # noqa: ANN401

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -81,6 +81,19 @@ def as_python(expression: Any) -> tuple[str, tuple[str, ...]] | None:  # noqa: A
     symbols = tuple(sorted(map(str, expression.free_symbols)))
     text = PythonPrinter().doprint(expression).replace("torch._sym_sqrt(", "math.sqrt(")
     return (text, symbols) if symbols else None
+
+
+def sizes_of_symbols(environment: Any, symbols: Iterable[Any]) -> dict[Any, range] | None:  # noqa: ANN401
+    """Return the sizes that each symbol may be; None where one has no bounds."""
+    found = {}
+    for symbol in symbols:
+        bounds = environment.var_to_range.get(symbol)
+        if bounds is None or not all(
+            isinstance(bound, sympy.Integer) for bound in (bounds.lower, bounds.upper)
+        ):
+            return None
+        found[symbol] = range(int(bounds.lower), int(bounds.upper) + 1)
+    return found
 
 
 def rename_symbols(expression: str, names: Mapping[str, str]) -> str:
