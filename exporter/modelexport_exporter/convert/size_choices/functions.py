@@ -10,6 +10,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from modelexport_exporter.convert import size_loops
 from modelexport_exporter.convert.size_choices import source
 from modelexport_exporter.convert.size_choices.branches import Choice, choose
 from modelexport_exporter.convert.size_choices.conditions import (
@@ -31,6 +32,7 @@ NAMES: Mapping[str, Any] = {
     source.TRUTH: truth_of,
     source.SPEAKS: speaks,
     source.OPERATOR: operator,
+    **size_loops.NAMES,
 }
 _DEEPEST = 6
 """Decorators around a function."""
@@ -75,7 +77,7 @@ def _trees(module: ModuleType) -> Iterator[ast.Module]:
 def _changed_codes(module: ModuleType) -> dict[tuple[str, int], CodeType]:
     """Return the codes of the module's functions that choose, by qualified name and line."""
     for tree in _trees(module):
-        changed = source.with_choices(tree)
+        changed = size_loops.with_loops(tree) | source.with_choices(tree)
         if changed:
             whole = compile(tree, str(module.__file__), "exec", dont_inherit=True)
             return {

@@ -1,0 +1,353 @@
+"""Source in which a `for` and a list comprehension ask `Loop`, and not Python. Pure.
+
+The body becomes a function of what it assigns and changes, so that it can be captured once for all
+rows. Bodies with `break`, `continue`, `return` or a scope of their own stay as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+
+LOOP, LISTED, ITEMS, ROWS, SET = (
+    f"_modelexport_{name}" for name in ("Loop", "listed", "items", "rows", "set")
+)
+_PASSED_ON = ("enumerate", "reversed", "zip")
+_ROWS = ("unbind", "split", "chunk")
+_CHANGES = {"append", "extend"}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_NOT_IN_A_FUNCTION = (
+    ast.Return,
+    ast.Yield,
+    ast.YieldFrom,
+    ast.Await,
+    ast.Delete,
+    ast.Global,
+    ast.Nonlocal,
+)
+
+
+def with_loops(tree: ast.Module) -> set[tuple[str, int]]:
+    """Change a module's functions in place; return the name and the first line of each changed."""
+    changed = set()
+    for node in list(ast.walk(tree)):
+        if isinstance(node, ast.FunctionDef) and _has_loops(node):
+            writer = _Writer(node)
+            node.body = [one for own in node.body for one in _as_list(writer.visit(own))]
+            if writer.changed:
+                first = min([node.lineno, *(own.lineno for own in node.decorator_list)])
+                changed.add((node.name, first))
+    ast.fix_missing_locations(tree)
+    return changed
+
+
+def _has_loops(function: ast.FunctionDef) -> bool:
+    nodes = list(_own_nodes(function.body))
+    scoped = any(isinstance(own, ast.Global | ast.Nonlocal) for own in nodes)
+    return not scoped and any(isinstance(own, ast.For | ast.ListComp) for own in nodes)
+
+
+def _as_list(statements: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
+    return statements if isinstance(statements, list) else [statements]  # type: ignore[list-item]
+
+
+def _own_nodes(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """Yield these nodes and all in them, without what functions within them are made of."""
+    for node in nodes:
+        yield node
+        if not isinstance(node, _FUNCTIONS):
+            yield from _own_nodes(list(ast.iter_child_nodes(node)))
+
+
+class _Writer(ast.NodeTransformer):
+    """Writes the statements of one function; functions within it have their own."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        self.changed = False
+        self._loads = list(_loads(function))
+        self._loops: list[ast.For] = []
+        """Around the statement."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef  # type: ignore[assignment]
+
+    def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
+        if not _can_be_a_function(node):
+            return self.generic_visit(node)
+        names = sorted(_assigned(node.body))
+        targets = sorted(set(_stored([node.target])) - set(names))
+        used = sorted({*names, *targets} & set(self._used_outside(node)))
+        grown = sorted(_appended(node.body) & set(names))
+        self.changed = True
+        items = self._items(node.iter)
+        plain = ast.For(deepcopy(node.target), node.iter, deepcopy(node.body), [])
+        self._loops.append(node)
+        for one in (node, plain):
+            one.body = [part for own in one.body for part in _as_list(self.visit(own))]
+        self._loops.pop()
+        return _both(node, plain, items, _Names(names, grown, used))
+
+    def _used_outside(self, node: ast.For) -> Iterator[str]:
+        """Yield the names that are used after a loop, or, if it is in another, before it, too."""
+        last = node.end_lineno or 0
+        for name, line in self._loads:
+            if line > last or (self._loops and line < node.lineno):
+                yield name
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        found = self._listed(node)
+        return found if found is not None else self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        only = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        if isinstance(only, ast.GeneratorExp) and _name(node.func) in {"tuple", "list"}:
+            found = self._listed(only)
+            if found is not None:
+                node.args = [found]
+                return node
+        if _name(node.func) in _PASSED_ON:
+            return self._items(node)
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _ROWS:
+            self.changed = True
+            method = ast.Constant(node.func.attr)
+            called = _call(ROWS, [node.func.value, method, *node.args])
+            called.keywords = node.keywords
+            return _at(called, node)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        target = node.targets[0]
+        if not self._loops or len(node.targets) > 1 or not _is_part_of_a_name(target):
+            return node
+        assert isinstance(target, ast.Subscript)
+        return _at(_set(target, node.value), node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        if not self._loops or not _is_part_of_a_name(node.target):
+            return node
+        assert isinstance(node.target, ast.Subscript)
+        old = ast.Subscript(node.target.value, node.target.slice, ast.Load())
+        return _at(_set(node.target, ast.BinOp(_loaded(old), node.op, node.value)), node)
+
+    def _items(self, node: ast.expr) -> ast.expr:
+        """Return an expression for what a loop runs over."""
+        name = _name(node.func) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and name in _PASSED_ON and not _is_unpacked(node):
+            self.changed = True
+            arguments = [self._items(own) for own in node.args]
+            called = _call(ITEMS, [ast.Constant(name), *arguments])
+            called.keywords = node.keywords
+            return _at(called, node)
+        if name in _PASSED_ON:
+            return self.generic_visit(node)  # type: ignore[return-value]
+        return self.visit(node)  # type: ignore[no-any-return]
+
+    def _listed(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr | None:
+        first = node.generators[0]
+        plain = len(node.generators) == 1 and not first.ifs and not first.is_async
+        names = _names_of(first.target)
+        parts = list(_own_nodes([node.elt]))
+        own_scope = any(isinstance(own, (*_NOT_IN_A_FUNCTION, ast.NamedExpr)) for own in parts)
+        if not plain or names is None or own_scope or _asks_for_its_class(parts):
+            return None
+        self.changed = True
+        single = isinstance(first.target, ast.Name)
+        arguments = [self._items(first.iter), _lambda(names, self.visit(node.elt))]
+        return _at(_call(LISTED, [*arguments, ast.Constant(single)]), node)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The variables of a loop's body."""
+
+    changed: Sequence[str]
+    """Those that it assigns, or whose value it may change."""
+    grown: Sequence[str]
+    """Of these, those to which it appends."""
+    used: Sequence[str]
+    """Those that are used after the loop, and those of the loop itself."""
+
+
+def _both(node: ast.For, plain: ast.For, items: ast.expr, names: _Names) -> list[ast.stmt]:
+    """Return the statements in place of a `for`."""
+    loop = f"_modelexport_loop_{node.lineno}_{node.col_offset}"
+    arguments = "".join(f", {name}" for name in names.changed)
+    kept = sorted({*names.changed, *names.used})
+    lists = ", ".join(repr(list(own)) for own in (names.changed, names.grown, names.used))
+    taken = [f"    if {name!r} in {loop}_all: {name} = {loop}_all[{name!r}]" for name in kept]
+    template = "\n".join(
+        [
+            f"{loop} = {LOOP}(None)",
+            f"if {loop}.symbolic:",
+            f"    def {loop}_body({loop}_item{arguments}):",
+            "        TARGET",
+            "        BODY",
+            f"        return {loop}.kept({kept!r}, locals())",
+            f"    {loop}_all = {loop}.run({loop}_body, {lists}, locals())",
+            *taken,
+            "    pass",
+            "else:",
+            "    FOR",
+        ]
+    )
+    statements = ast.parse(template).body
+    for own in (part for statement in statements for part in ast.walk(statement)):
+        ast.copy_location(own, node)
+    first = statements[0]
+    assert isinstance(first, ast.Assign)
+    assert isinstance(first.value, ast.Call)
+    first.value.args = [items]
+    item = ast.Assign([node.target], ast.Name(f"{loop}_item", ast.Load()))
+    plain.iter = ast.Name(loop, ast.Load())
+    parts: dict[str, list[ast.stmt]] = {
+        "TARGET": [ast.copy_location(item, node)],
+        "BODY": node.body,
+        "FOR": [ast.copy_location(plain, node)],
+    }
+    return [_Filled(parts).visit(own) for own in statements]
+
+
+class _Filled(ast.NodeTransformer):
+    """Puts statements in place of names."""
+
+    def __init__(self, parts: dict[str, list[ast.stmt]]) -> None:
+        self._parts = parts
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        name = node.value.id if isinstance(node.value, ast.Name) else ""
+        return self._parts.get(name, node)
+
+
+def _can_be_a_function(node: ast.For) -> bool:
+    """Return whether the body of a loop can be a function's."""
+    parts = list(_own_nodes(node.body))
+    inner = [own for own in parts if isinstance(own, ast.For | ast.While)]
+    within = {part for loop in inner for part in ast.walk(loop)}
+    leaves = (ast.Break, ast.Continue)
+    stays = any(isinstance(own, leaves) and own not in within for own in parts)
+    scoped = any(isinstance(own, _NOT_IN_A_FUNCTION) for own in parts)
+    elsewhere = any(_name(own.value) is None for own in _appends(parts))
+    return not (node.orelse or stays or scoped or elsewhere or _asks_for_its_class(parts))
+
+
+def _asks_for_its_class(nodes: Sequence[ast.AST]) -> bool:
+    return any(isinstance(own, ast.Name) and own.id in {"super", "__class__"} for own in nodes)
+
+
+def _assigned(statements: Sequence[ast.stmt]) -> set[str]:
+    """Return the variables that statements assign, or whose value they may change."""
+    names = set(_stored(statements)) | _appended(statements)
+    for own in _own_nodes(statements):
+        if isinstance(own, ast.Subscript) and isinstance(own.ctx, ast.Store):
+            names.add(_name(own.value) or "")
+        if isinstance(own, ast.Call) and isinstance(own.func, ast.Attribute):
+            method = own.func.attr
+            if method.endswith("_") and not method.startswith("_"):
+                names.add(_name(own.func.value) or "")
+    return names - {"", "self", "cls"}
+
+
+def _appended(statements: Sequence[ast.stmt]) -> set[str]:
+    """Return the variables to which statements append."""
+    joined = {
+        _name(own.target) or ""
+        for own in _own_nodes(statements)
+        if isinstance(own, ast.AugAssign) and isinstance(own.value, ast.List)
+    }
+    return ({_name(own.value) or "" for own in _appends(_own_nodes(statements))} | joined) - {""}
+
+
+def _appends(nodes: Iterable[ast.AST]) -> Iterator[ast.Attribute]:
+    for own in nodes:
+        if isinstance(own, ast.Call) and isinstance(own.func, ast.Attribute):
+            if own.func.attr in _CHANGES:
+                yield own.func
+
+
+def _stored(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """Yield the variables that are assigned, without those of comprehensions."""
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif not isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS)):
+            yield from _stored(list(ast.iter_child_nodes(node)))
+
+
+def _loads(function: ast.FunctionDef) -> Iterator[tuple[str, float]]:
+    """Yield each name that is used, and the line: of one in an inner function, any line."""
+    for own in ast.walk(function):
+        if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Load):
+            yield own.id, own.lineno
+        elif own is not function and isinstance(own, _FUNCTIONS):
+            inner = (part for part in ast.walk(own) if isinstance(part, ast.Name))
+            yield from ((part.id, math.inf) for part in inner)
+
+
+def _is_part_of_a_name(target: ast.AST) -> bool:
+    return isinstance(target, ast.Subscript) and _name(target.value) not in {None, "self", "cls"}
+
+
+def _set(target: ast.Subscript, value: ast.expr) -> ast.Assign:
+    """Return `x = set(x, index, value)` in place of `x[index] = value`."""
+    assert isinstance(target.value, ast.Name)
+    name = target.value.id
+    index = _as_index(target.slice)
+    called = _call(SET, [ast.Name(name, ast.Load()), index, value])
+    return ast.Assign([ast.Name(name, ast.Store())], called)
+
+
+def _as_index(node: ast.expr) -> ast.expr:
+    """Return an expression for an index: `slice(a, b)` in place of `a:b`."""
+    if isinstance(node, ast.Slice):
+        bounds = [part or ast.Constant(None) for part in (node.lower, node.upper, node.step)]
+        return _call("slice", bounds)
+    if isinstance(node, ast.Tuple):
+        return ast.Tuple([_as_index(part) for part in node.elts], ast.Load())
+    return node
+
+
+def _loaded(node: ast.Subscript) -> ast.Subscript:
+    assert isinstance(node.value, ast.Name)
+    return ast.Subscript(ast.Name(node.value.id, ast.Load()), node.slice, ast.Load())
+
+
+def _is_unpacked(node: ast.Call) -> bool:
+    return any(isinstance(own, ast.Starred) for own in node.args)
+
+
+def _names_of(target: ast.expr) -> list[str] | None:
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    names = [_name(part) for part in parts]
+    return None if None in names else [name for name in names if name is not None]
+
+
+def _name(node: ast.AST) -> str | None:
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _lambda(names: Sequence[str], body: ast.expr) -> ast.Lambda:
+    arguments = [ast.arg(name) for name in names]
+    return ast.Lambda(ast.arguments([], arguments, None, [], [], None, []), body)
+
+
+def _call(name: str, arguments: Sequence[ast.expr]) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _at(node: ast.AST, place: ast.AST) -> ast.AST:
+    """Return the node, with the place of another for those parts that have none."""
+    for own in ast.walk(node):
+        if not hasattr(own, "lineno") and isinstance(own, ast.expr | ast.stmt | ast.arg):
+            ast.copy_location(own, place)
+    return node
