@@ -8,6 +8,7 @@ size, without a condition.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import product
 
@@ -122,9 +123,12 @@ def sum_windows(
     """Return the sum over each window; zeros lie beyond the edges."""
     kernel = each(kernel_size, dims)
     steps, margins = each(stride, dims, kernel), each(padding, dims)
+    edges = [0] * dims
     if ceil_mode:
         edges = [edge(*options) for options in zip(kernel, steps, margins, strict=True)]
-        x = widen(x, dims, edges, 0)
+    if math.prod(kernel) > _LARGE:
+        return _sum_by_axes(x, kernel, steps, margins, edges)
+    x = widen(x, dims, edges, 0)
     if not has_pools(x):
         x = F.pad(x, both_sides(margins)) if any(margins) else x
         first, *others = places_of_windows(x, kernel, steps, [1] * dims)
@@ -142,6 +146,53 @@ def sum_windows(
     single = x.reshape(-1, 1, *x.shape[-dims:])
     total = convolve(single, x.new_ones((1, 1, *kernel)), stride=steps, padding=margins)
     return total.reshape(*x.shape[:-dims], *total.shape[2:])
+
+
+_LARGE = 1024
+"""Elements of a window: a convolution copies the picture as often, and pads it to a window."""
+
+
+def _sum_by_axes(
+    x: Tensor,
+    kernel: Sequence[int],
+    steps: Sequence[int],
+    margins: Sequence[int],
+    edges: Sequence[int],
+) -> Tensor:
+    """Return the sum over each window, one axis after another, without elements of the margins."""
+    options = zip(kernel, steps, margins, edges, strict=True)
+    for axis, (width, step, margin, rest) in enumerate(options, start=-len(kernel)):
+        first = _first(x, axis, width, step, margin, rest).unsqueeze(1)
+        place = torch.arange(x.shape[axis], device=x.device).unsqueeze(0)
+        inside = (place >= first) & (place < first + width)
+        rows = x.movedim(axis, -1).unsqueeze(-2)
+        x = torch.where(inside, rows, torch.zeros_like(rows)).sum(-1).movedim(-1, axis)
+    return x
+
+
+def _first(x: Tensor, axis: int, width: int, step: int, margin: int, rest: int) -> Tensor:
+    """Return where the windows along an axis begin, int64."""
+    windows = (x.shape[axis] + 2 * margin + rest - width) // step + 1
+    return torch.arange(windows, device=x.device) * step - margin
+
+
+def _held(
+    x: Tensor,
+    kernel: Sequence[int],
+    steps: Sequence[int],
+    margins: Sequence[int],
+    edges: Sequence[int],
+    counted: Sequence[int],
+) -> Tensor:
+    """Return how many elements each window holds; `counted`: of each margin."""
+    held = torch.ones((), dtype=x.dtype, device=x.device)
+    options = zip(kernel, steps, margins, edges, counted, strict=True)
+    for axis, (width, step, margin, rest, own) in enumerate(options, start=-len(kernel)):
+        first = _first(x, axis, width, step, margin, rest)
+        last = (first + width).clamp(max=x.shape[axis] + own)
+        count = last - first.clamp(min=-own)
+        held = held * count.to(x.dtype).reshape(-1, *[1] * (-axis - 1))
+    return held
 
 
 def divided(total: Tensor, count: Tensor | int) -> Tensor:
@@ -162,9 +213,13 @@ def average_windows(
     """Return the average pool with ceil_mode: each sum over the elements that its window holds."""
     kernel = each(kernel_size, dims)
     steps, margins = each(stride, dims, kernel), each(padding, dims)
+    edges = [edge(*options) for options in zip(kernel, steps, margins, strict=True)]
+    if math.prod(kernel) > _LARGE:
+        counted = margins if count_include_pad else [0] * dims
+        held = _held(x, kernel, steps, margins, edges, counted)
+        return divided(_sum_by_axes(x, kernel, steps, margins, edges), held)
     inside, outside = torch.ones_like(x), margins
     if count_include_pad and any(margins):
         inside, outside = F.pad(inside, both_sides(margins), value=1), [0] * dims
-    edges = [edge(*options) for options in zip(kernel, steps, margins, strict=True)]
     held = sum_windows(widen(inside, dims, edges, 0), dims, kernel, steps, outside)
     return divided(sum_windows(x, dims, kernel, steps, margins, ceil_mode=True), held)
