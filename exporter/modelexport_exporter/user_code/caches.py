@@ -24,7 +24,7 @@ _CACHED = type(functools.lru_cache(len))
 
 @contextmanager
 def bypassing_caches(module: torch.nn.Module, modules: Iterable[ModuleType]) -> Iterator[None]:
-    """Call the functions themselves, and leave the defaults of parameters as they are.
+    """Call the functions themselves; leave defaults of parameters and global dicts as they are.
 
     `modules`: the Python modules whose functions and classes are meant, with the classes of
     `module` and what is set on its parts.
@@ -34,6 +34,10 @@ def bypassing_caches(module: torch.nn.Module, modules: Iterable[ModuleType]) -> 
     classes.update(own for code in modules for own in _classes_in(code))
     with ExitStack() as restoring:
         restoring.enter_context(keeping_defaults(module))
+        for code in modules:
+            for name, value in list(vars(code).items()):
+                if type(value) is dict and not name.startswith("__"):
+                    restoring.callback(_restore, value, dict(value))
         for owner in (*modules, *classes, *parts):
             for name, value in list(vars(owner).items()):
                 plain = _without_cache(value)
@@ -95,6 +99,14 @@ def _classes_in(module: ModuleType) -> Iterator[type]:
     for value in list(vars(module).values()):
         if issubclass(type(value), type) and value.__module__ == module.__name__:
             yield value
+
+
+def _restore(found: dict[Any, Any], before: dict[Any, Any]) -> None:
+    """Forget what was put into a dict: `if size not in GRIDS: GRIDS[size] = …`."""
+    same = len(found) == len(before) and all(found[key] is before.get(key) for key in found)
+    if not same:
+        found.clear()
+        found.update(before)
 
 
 def _is_of_a_user(own: type) -> bool:

@@ -8,6 +8,7 @@ function compiled by TorchScript becomes a module whose forward it is.
 from __future__ import annotations
 
 import io
+import sys
 import warnings
 
 import torch
@@ -27,7 +28,12 @@ _PARALLEL = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
 
 
 def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
-    """Return the module without wrappers, at the top and at any depth."""
+    """Return the module without wrappers, at the top and at any depth.
+
+    Functions that torch.compile decorates run as they are written from here on.
+    """
+    if "torch._dynamo" in sys.modules:  # which torch.compile has imported
+        torch.compiler.set_stance("force_eager")
     module = innermost(module)
     for parent in list(module.modules()):
         for name, child in list(parent.named_children()):

@@ -95,7 +95,7 @@ def _run(
         passed = _own(before, grown)
         with reading(tensors_in(list(passed.values()))) as seen:
             after = body(over.at(number_between(first, size)), *passed.values())
-        variables = plan(before, passed, after, used, seen.used)
+    variables = plan(before, passed, after, used, seen.used)
     carried = [one for variable in variables for one in variable.initial]
 
     def step(

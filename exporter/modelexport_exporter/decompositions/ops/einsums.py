@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import string
 from collections.abc import Sequence
 
@@ -21,8 +22,10 @@ def _terms(equation: str) -> tuple[list[str], str | None]:
     return left.split(","), right if arrow else None
 
 
-def _has_uneven_ellipses(equation: str, operands: Sequence[Tensor], **_: object) -> bool:
+def _applies(equation: str, operands: Sequence[Tensor], **_: object) -> bool:
     given, result = _terms(equation)
+    if len({x.dtype for x in operands}) > 1:
+        return True
     return result is not None and len(_counts(given, operands)) > 1
 
 
@@ -37,14 +40,17 @@ def _count(term: str, x: Tensor) -> int:
 
 @FAMILY.decomposes(
     "aten::einsum",
-    defect="onnxruntime's Einsum refuses ellipses of different numbers of dims",
-    method="the same with a letter for each of these dims",
-    applies=_has_uneven_ellipses,
+    defect="onnxruntime's Einsum refuses ellipses of different numbers of dims, and mixed dtypes",
+    method="the same with a letter for each of these dims, of one dtype",
+    applies=_applies,
 )
 def einsum(equation: str, operands: Sequence[Tensor], *, path: object = None) -> Tensor:
     given, result = _terms(equation)
-    assert result is not None
-    most = max(_counts(given, operands))
+    dtype = functools.reduce(torch.promote_types, [x.dtype for x in operands])
+    operands = [x.to(dtype) for x in operands]
+    if result is None:
+        return torch.einsum(equation, operands)
+    most = max(_counts(given, operands), default=0)
     free = "".join(letter for letter in string.ascii_letters if letter not in equation)[:most]
     terms: list[str] = []
     sizes: dict[str, int] = {}
