@@ -21,12 +21,23 @@ Step = Callable[[Any, Sequence[Tensor], Sequence[Any]], tuple[Sequence[Tensor], 
 
 def number_between(first: int, size: torch.SymInt) -> torch.SymInt:
     """Return a number that is in no graph, of `first` up to `size`."""
-    return _bounded(size.node.shape_env.create_unbacked_symint(), first, size)  # type: ignore[no-any-return]
+    number = _environment(size).create_unbacked_symint()
+    return _bounded(number, first, size)  # type: ignore[no-any-return]
+
+
+def _environment(size: torch.SymInt) -> Any:  # noqa: ANN401
+    return size.node.shape_env
+
+
+def has_steps(first: int, size: torch.SymInt) -> bool:
+    """Return whether there is a step from `first` up to `size`, at each size."""
+    return first == 0 and bool(size.node.expr.is_Symbol)  # torch takes a size to be 2 at least
 
 
 def _bounded(number: Any, first: int, size: torch.SymInt) -> Any:  # noqa: ANN401
     torch._check(number >= first)  # noqa: SLF001 - documented by torch under this name
-    torch._check(number < size)  # noqa: SLF001
+    if has_steps(first, size):
+        torch._check(number < size)  # noqa: SLF001
     return number
 
 
@@ -34,7 +45,7 @@ def _bounded(number: Any, first: int, size: torch.SymInt) -> Any:  # noqa: ANN40
 def not_recorded(size: torch.SymInt) -> Iterator[None]:
     """Compute shapes without a trace in the graph that is being captured."""
     recording = get_proxy_mode() is not None
-    with size.node.shape_env.ignore_fresh_unbacked_symbols():
+    with _environment(size).ignore_fresh_unbacked_symbols():
         if not recording:
             yield
             return
@@ -48,10 +59,11 @@ def scan(
     """Return what the last step carries on, and the results of all steps, stacked [n, …].
 
     The steps are those of `first` up to `size`. `reads`: the tensors that a step reads, the same
-    in all. Where there may be no step, one is computed and not used: onnxruntime's `Scan` needs one.
+    in all. Where there may be no step, one is computed and not used: onnxruntime's `Scan` needs
+    one. Its place is `first`, beyond the last row.
     """
     count = size - first
-    some = first == 0 and size.node.expr.is_Symbol  # torch takes a size to be 2 at least
+    some = has_steps(first, size)
     places = torch.arange(first, size if some else torch.sym_max(size, first + 1))
     # What shares memory with another input would be refused.
     inputs = [one.clone() for one in carried]
@@ -59,9 +71,7 @@ def scan(
         one.clone() if isinstance(one, Tensor) and not isinstance(one, torch.nn.Parameter) else one
         for one in reads
     ]
-    last, results = _scan(
-        step, inputs, places if some else places.clamp(max=size - 1), others, (first, size)
-    )
+    last, results = _scan(step, inputs, places, others, (first, size))
     if some:
         return last, results
     any_step = torch.ops.aten.scalar_tensor(torch.sym_min(1, count)) > 0
@@ -84,7 +94,7 @@ def _scan(
         return [one.clone() for one in (*carried_on, *results)]
 
     if get_proxy_mode() is None:  # for the shapes alone
-        with bounds[1].node.shape_env.ignore_fresh_unbacked_symbols():
+        with _environment(bounds[1]).ignore_fresh_unbacked_symbols():
             found = combine(*carried, places[0], *reads)
         return found[:count], [one.expand(places.shape[0], *one.shape) for one in found[count:]]
     found = list(scan_op(combine, list(carried), [places], tuple(reads)))

@@ -89,8 +89,14 @@ class _TensorFloat(_SizeFloat):
     of_tensors = True
 
 
+def _stands_for_many(element: Any) -> bool:  # noqa: ANN401
+    return hasattr(type(element), "stands_for_many")
+
+
 def _size_len(x: Any, /) -> Any:  # noqa: ANN401
-    """Return len(x), of a tensor its first size."""
+    """Return len(x), of a tensor its first size, of a list as long as a size its length."""
+    if isinstance(x, list | tuple) and any(map(_stands_for_many, iter(x))):
+        return sum(one.count if _stands_for_many(one) else 1 for one in iter(x))
     return x.shape[0] if isinstance(x, torch.Tensor) and x.dim() else len(x)
 
 

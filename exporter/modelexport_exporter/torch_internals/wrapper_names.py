@@ -8,6 +8,8 @@ from __future__ import annotations
 
 COMPILED = "_orig_mod"
 """torch.compile"""
+COMPILER = "torch._dynamo"
+"""The module that torch.compile imports."""
 CHECKPOINTED = "_checkpoint_wrapped_module"
 """torch.distributed.algorithms' activation checkpointing"""
 SHARDED = "_fsdp_wrapped_module"

@@ -16,6 +16,7 @@ import torch
 from modelexport_exporter.torch_internals.wrapper_names import (
     CHECKPOINTED,
     COMPILED,
+    COMPILER,
     FABRIC,
     SHARDED,
 )
@@ -32,7 +33,7 @@ def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
 
     Functions that torch.compile decorates run as they are written from here on.
     """
-    if "torch._dynamo" in sys.modules:  # which torch.compile has imported
+    if COMPILER in sys.modules:
         torch.compiler.set_stance("force_eager")
     module = innermost(module)
     for parent in list(module.modules()):

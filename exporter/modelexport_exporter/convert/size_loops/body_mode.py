@@ -23,12 +23,17 @@ class Reading(CallMode):
         super().__init__()
         self._own = {id(one): one for one in own}
         self.read: dict[int, Tensor] = {}
-        """By identity, in order; with those of its own that are used."""
+        """By identity, in order."""
         self.used: set[int] = set()
+        """The identities of its own that are used."""
 
     def on_call(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Note the tensors among the arguments, and make the call."""
         for one in tensors_in((args, kwargs)):
-            (self.used.add(id(one)) if id(one) in self._own else self.read.update({id(one): one}))
+            if id(one) in self._own:
+                self.used.add(id(one))
+            else:
+                self.read[id(one)] = one
         result = indexing.CALLS.get(func, func)(*args, **kwargs)
         self.note_made(tensors_in(result))
         return result

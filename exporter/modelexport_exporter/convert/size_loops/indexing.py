@@ -91,11 +91,14 @@ def _places(part: Any, size: Any) -> Tensor:  # noqa: ANN401
 
 
 def _from_start(place: Any, size: Any) -> Any:  # noqa: ANN401
-    return place + size if statically_known_true(place < 0) else place
+    """Return a place from the start; a step of which no result is used may ask for more rows."""
+    if statically_known_true(place < 0):
+        return place + size
+    return place if statically_known_true(place < size) else torch.sym_min(place, size - 1)
 
 
 def _scalar(number: Any) -> Tensor:  # noqa: ANN401
-    return torch.ops.aten.scalar_tensor(number, dtype=torch.int64)
+    return torch.scalar_tensor(number, dtype=torch.int64)
 
 
 def _select(x: Tensor, dim: int, index: Any) -> Any:  # noqa: ANN401

@@ -21,9 +21,11 @@ class Items(Protocol):
     """What a loop runs over."""
 
     @property
-    def count(self) -> Any: ...  # noqa: ANN401 - a size
+    def count(self) -> Any:  # noqa: ANN401 - a size
+        """How many there are."""
 
-    def at(self, place: Any) -> Any: ...  # noqa: ANN401
+    def at(self, place: Any) -> Any:  # noqa: ANN401
+        """Return the item at a place."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def as_items(value: Any) -> Items | None:  # noqa: ANN401
         found = _steps(value)
     elif isinstance(value, Tensor) and value.dim():
         found = _Along(value, 0, kept=False)
-    elif isinstance(value, RowList):
+    elif isinstance(value, list | tuple):
         parts = list(iter(value))
         if any(isinstance(one, Rows) for one in parts):
             if len(parts) > 1:
@@ -126,12 +128,15 @@ def _steps(numbers: Any) -> _Steps | None:  # noqa: ANN401
     )
 
 
-def items(name: str, *values: Any, start: int = 0) -> Any:  # noqa: ANN401
-    """Return enumerate, reversed or zip of the values."""
-    found = [as_items(value) for value in values]
+_PLAIN: Mapping[str, Any] = {"enumerate": enumerate, "reversed": reversed, "zip": zip}
+
+
+def items(name: str, *values: Any, **options: Any) -> Any:  # noqa: ANN401
+    """Return enumerate, reversed or zip of the values. Raises NotOneStep."""
+    start = values[1] if name == "enumerate" and len(values) > 1 else options.get("start", 0)
+    found = [as_items(value) for value in (values if name == "zip" else values[:1])]
     if not any(found):
-        plain = {"enumerate": enumerate, "reversed": reversed, "zip": zip}[name]
-        return plain(*values, start) if name == "enumerate" else plain(*values)  # type: ignore[operator]
+        return _PLAIN[name](*values, **options)
     parts = [one for one in found if one is not None]
     if len(parts) < len(found):
         raise NotOneStep

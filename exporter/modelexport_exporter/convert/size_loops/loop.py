@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
@@ -59,11 +60,11 @@ class Loop:
         assert self._items is not None
         before = {name: variables.get(name, MISSING) for name in names}
         try:
-            return _run(self._items, body, before, grown, used, 0)
+            return _Whole(self._items, body, grown, used).run(before, 0)
         except Exception:  # noqa: BLE001 - the first step may be another than the rest
             first = dict(body(self._items.at(0), *_own(before, grown).values()))
             before = {name: _plain(first.get(name, MISSING), before[name]) for name in names}
-            return _run(self._items, body, before, grown, used, 1)
+            return _Whole(self._items, body, grown, used).run(before, 1)
 
 
 def _plain(value: Any, before: Any) -> Any:  # noqa: ANN401
@@ -82,36 +83,41 @@ def _copied(value: Any) -> Any:  # noqa: ANN401
     return tree_map(lambda leaf: leaf.clone() if isinstance(leaf, Tensor) else leaf, value)
 
 
-def _run(
-    over: Items,
-    body: Body,
-    before: Mapping[str, Any],
-    grown: Sequence[str],
-    used: Sequence[str],
-    first: int,
-) -> dict[str, Any]:
-    size = over.count
-    with not_recorded(size):
-        passed = _own(before, grown)
-        with reading(tensors_in(list(passed.values()))) as seen:
-            after = body(over.at(number_between(first, size)), *passed.values())
-    variables = plan(before, passed, after, used, seen.used)
-    carried = [one for variable in variables for one in variable.initial]
+@dataclass(frozen=True)
+class _Whole:
+    """A loop over all items."""
 
-    def step(
-        place: Any,  # noqa: ANN401
-        state: Sequence[Tensor],
-        read: Sequence[Any],
-    ) -> tuple[list[Tensor], list[Tensor]]:
-        values = _values(variables, [one.clone() for one in state])
-        with putting(dict(zip(seen.read, read, strict=False)), place):
-            result = body(over.at(place), *(values.get(name, MISSING) for name in before))
-            return _carried_on(variables, result), _results(variables, result)
+    over: Items
+    body: Body
+    grown: Sequence[str]
+    used: Sequence[str]
 
-    reads = [*(as_put(one) for one in seen.read.values()), *places_around()]
-    last, results = scan(step, carried, first, size, reads)
-    note_made([*last, *results])
-    return _after(variables, last, results)
+    def run(self, before: Mapping[str, Any], first: int) -> dict[str, Any]:
+        """Return the variables after the steps from `first` on. Raises NotOneStep."""
+        size = self.over.count
+        with not_recorded(size):
+            passed = _own(before, self.grown)
+            with reading(tensors_in(list(passed.values()))) as seen:
+                item = self.over.at(number_between(first, size))
+                after = self.body(item, *passed.values())
+        variables = plan(before, passed, after, self.used, seen.used)
+        carried = [one for variable in variables for one in variable.initial]
+
+        def step(
+            place: Any,  # noqa: ANN401
+            state: Sequence[Tensor],
+            read: Sequence[Any],
+        ) -> tuple[list[Tensor], list[Tensor]]:
+            values = _values(variables, [one.clone() for one in state])
+            given = [values.get(name, MISSING) for name in before]
+            with putting(dict(zip(seen.read, read, strict=False)), place):
+                result = self.body(self.over.at(place), *given)
+                return _carried_on(variables, result), _results(variables, result)
+
+        reads = [*(as_put(one) for one in seen.read.values()), *places_around()]
+        last, results = scan(step, carried, first, size, reads)
+        note_made([*last, *results])
+        return _after(variables, last, results)
 
 
 def _values(variables: Sequence[Variable], state: Sequence[Tensor]) -> dict[str, Any]:

@@ -15,13 +15,20 @@ from torch import Tensor
 from modelexport_exporter.torch_internals.call_mode import call_name
 from modelexport_exporter.torch_internals.pytree import TreeSpec, tree_flatten, tree_unflatten
 
+_REVERSED = slice(None, None, -1)
 
-class NotOneStep(Exception):  # noqa: N818 - a result, no error
-    """A loop that is not the same step for all rows, or whose rows are used in another way."""
+
+class NotOneStep(TypeError):  # noqa: N818 - a result, no error
+    """A loop that is not the same step for all rows, or whose rows are used in another way.
+
+    `tuple(rows)` and `list(rows)` ask for the length, and do without it if that is a TypeError.
+    """
 
 
 class Rows:
     """Rows of tensors [n, …]: row i is a tree of their elements at i."""
+
+    stands_for_many = True
 
     def __init__(self, leaves: Sequence[Tensor], structure: TreeSpec | None = None) -> None:
         self.leaves = list(leaves)
@@ -29,6 +36,7 @@ class Rows:
 
     @property
     def count(self) -> Any:  # noqa: ANN401 - a size
+        """How many rows there are."""
         return self.leaves[0].shape[0]
 
     def at(self, place: Any) -> Any:  # noqa: ANN401
@@ -37,7 +45,7 @@ class Rows:
 
     def cut(self, part: slice) -> Rows:
         """Return some of the rows, or all of them reversed."""
-        if part == slice(None, None, -1):
+        if part == _REVERSED:
             return Rows([leaf.flip(0) for leaf in self.leaves], self._structure)
         return Rows([leaf[part] for leaf in self.leaves], self._structure)
 
@@ -101,7 +109,7 @@ class RowList(list[Any]):
 
     def _cut(self, part: slice) -> list[Any]:
         whole = list(iter(self))
-        if part == slice(None, None, -1):
+        if part == _REVERSED:
             return [one.cut(part) if isinstance(one, Rows) else one for one in reversed(whole)]
         if len(whole) == 1 and isinstance(whole[0], Rows):
             return [whole[0].cut(part)]
@@ -114,14 +122,19 @@ class RowList(list[Any]):
         return list.__iter__(self)
 
     def __reversed__(self) -> Iterator[Any]:
-        return iter(list(self[::-1]))
+        return iter(self._cut(_REVERSED))
 
     def reverse(self) -> None:
-        list.__setitem__(self, slice(None), list(self[::-1]))
+        """Reverse it in place."""
+        list.__setitem__(self, slice(None), self._cut(_REVERSED))
 
     def __add__(self, other: Any) -> RowList:  # noqa: ANN401
         return RowList([*self, *other])
 
-    def symbolic_length(self) -> Any:  # noqa: ANN401 - a size
-        """Return the number of elements."""
-        return sum(one.count if isinstance(one, Rows) else 1 for one in self)
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        if any(isinstance(one, Rows) for one in self):
+            raise NotOneStep
+        return list.__len__(self)

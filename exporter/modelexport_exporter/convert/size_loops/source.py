@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import Any
 
 LOOP, LISTED, ITEMS, ROWS, SET = (
     f"_modelexport_{name}" for name in ("Loop", "listed", "items", "rows", "set")
@@ -72,10 +73,9 @@ class _Writer(ast.NodeTransformer):
         self._loops: list[ast.For] = []
         """Around the statement."""
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return node
-
-    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef  # type: ignore[assignment]
+    def visit(self, node: ast.AST) -> Any:  # noqa: ANN401
+        """Return what takes the place of a node."""
+        return node if isinstance(node, _FUNCTIONS) else super().visit(node)
 
     def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
         if not _can_be_a_function(node):
@@ -146,7 +146,7 @@ class _Writer(ast.NodeTransformer):
             arguments = [self._items(own) for own in node.args]
             called = _call(ITEMS, [ast.Constant(name), *arguments])
             called.keywords = node.keywords
-            return _at(called, node)
+            return _at(called, node)  # type: ignore[return-value]
         if name in _PASSED_ON:
             return self.generic_visit(node)  # type: ignore[return-value]
         return self.visit(node)  # type: ignore[no-any-return]
@@ -162,7 +162,8 @@ class _Writer(ast.NodeTransformer):
         self.changed = True
         single = isinstance(first.target, ast.Name)
         arguments = [self._items(first.iter), _lambda(names, self.visit(node.elt))]
-        return _at(_call(LISTED, [*arguments, ast.Constant(single)]), node)
+        listed = _call(LISTED, [*arguments, ast.Constant(single)])
+        return _at(listed, node)  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -268,9 +269,9 @@ def _appended(statements: Sequence[ast.stmt]) -> set[str]:
 
 def _appends(nodes: Iterable[ast.AST]) -> Iterator[ast.Attribute]:
     for own in nodes:
-        if isinstance(own, ast.Call) and isinstance(own.func, ast.Attribute):
-            if own.func.attr in _CHANGES:
-                yield own.func
+        called = own.func if isinstance(own, ast.Call) else None
+        if isinstance(called, ast.Attribute) and called.attr in _CHANGES:
+            yield called
 
 
 def _stored(nodes: Sequence[ast.AST]) -> Iterator[str]:

@@ -123,7 +123,7 @@ def _number(leaf: Tensor) -> Any:  # noqa: ANN401
 def _as_tensor(leaf: Any) -> Tensor:  # noqa: ANN401
     if isinstance(leaf, Tensor):
         return leaf
-    return torch.ops.aten.scalar_tensor(leaf, dtype=torch.int64)
+    return torch.scalar_tensor(leaf, dtype=torch.int64)
 
 
 def plan(

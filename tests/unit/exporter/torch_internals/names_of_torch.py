@@ -86,6 +86,7 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
         pad(torch.ones(4, 1), torch.tensor([2, 1, 1]), False, 0.0, 3)[1].tolist() == [3, 1]
     ),
     "torch._higher_order_ops.scan.scan": lambda scan: takes(scan, print, [X], X, dim=0, reverse=1),
+    "torch._higher_order_ops.scan.scan_op": lambda scan: takes(scan, print, [X], [X], (X,)),
     "torch.nn.modules.adaptive._ASMoutput": lambda result: (
         result(X, X)._fields == ("output", "loss")
     ),
