@@ -21,11 +21,12 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
         elif kind in {Kind.SIZE, Kind.SHAPE, Kind.TENSOR}:
             yield Pitfall(
                 PitfallKind.SIZE_LOOP,
-                f"`{what}` runs once for each row of a tensor: the file has the number of rows of "
-                "the capture",
+                f"`{what}` runs once for each row of a tensor: only a step that is the same for "
+                "all rows keeps their number dynamic",
                 code.place(loop),
-                "Compute all rows at once, use torch.scan or torch.while_loop, or declare that dim "
-                "constant.",
+                "Let it carry tensors of one shape and dtype and append tensors to a list, without "
+                "break, return or branches on the row; or compute all rows at once, or declare "
+                "that dim constant.",
             )
             yield from _appends(code, loop)
 
@@ -66,9 +67,9 @@ def _appends(code: ForwardCode, loop: ast.For | ast.While) -> Iterator[Pitfall]:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "append" and node.args:
             yield Pitfall(
                 PitfallKind.LIST_APPEND,
-                f"`{code.text(node)}` grows a list as long as a size: the file keeps the length "
-                "of the capture",
+                f"`{code.text(node)}` grows a list as long as a size: unless torch.stack or "
+                "torch.cat joins it, the file keeps the length of the capture",
                 code.place(node),
-                "Write into a tensor made before the loop (x.new_zeros(n, …)), or compute all "
-                "rows at once.",
+                "Join it by torch.stack or torch.cat, or write into a tensor made before the loop "
+                "(x.new_zeros(n, …)).",
             )
