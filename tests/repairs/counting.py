@@ -53,6 +53,7 @@ CALLS: dict[str, list[Call]] = {
         call(ROWS, "mean", lengths=torch.tensor([2, 0, 4])),
         call(ROWS, "max", offsets=torch.tensor([1, 3, 3]), initial=0.25),
     ),
+    **of("nonzero", call(X.double()), call(X.to(torch.int16))),
     **of("nonzero_static", call(BOOLS, size=2), call(BOOLS, size=5, fill_value=-7)),
     **of("histogram.bins_tensor", call(X, SORTED), call(X, SORTED, weight=X, density=True)),
     **of("histogram.bin_ct", call(X, 3), call(X, 3, range=[-1.0, 2.0])),

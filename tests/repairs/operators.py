@@ -349,6 +349,7 @@ CALLS: dict[str, list[Call]] = {
     **of("add.Tensor", call(BOOLS, OTHER_BOOLS)),
     **of("add.Scalar", call(BOOLS, True)),
     **of("where.self", call(BOOLS, OTHER_BOOLS, BOOLS)),
+    **of("masked_fill.Tensor", call(BOOLS, OTHER_BOOLS, torch.tensor(True))),
     **of("masked_fill.Scalar", call(BOOLS, OTHER_BOOLS, True)),
     # Sequences
     **of("linspace.Tensor_Tensor logspace.Tensor_Tensor", call(X[0, 0], X[0, 1], 1)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -26,7 +27,7 @@ from modelexport_exporter.inference.extents import (
     not_varied,
     with_common_sizes,
 )
-from modelexport_exporter.inference.first_guess import first_guesses, with_stated
+from modelexport_exporter.inference.first_guess import first_guesses, is_mask_name, with_stated
 from modelexport_exporter.inference.guess import Guess, Guesses
 from modelexport_exporter.inference.largest import accepted_range
 from modelexport_exporter.inference.layers import floating_dtype, layers_of
@@ -125,6 +126,8 @@ def _by_trials(
         guesses = with_stated(guesses, stated.inputs, stated.dims or {})
         origin = "config.json and a trial run"
         found = _first_accepted(trial, (guesses, without_decoder(guesses)))
+        if found.refusal is None:
+            found = replace(found, guesses=_without_unread_masks(trial, found.guesses))
     else:
         guesses = first_guesses(signature, stated.inputs, stated.dims or {}, known.layers, floating)
         found = search(guesses, trial.refused, known, time.monotonic() + SEARCH_SECONDS)
@@ -141,6 +144,16 @@ def _by_trials(
         guesses = with_common_sizes(accepts, guesses)
     kept = guesses.known if is_from_transformers(module) else _kept(guesses, stated)
     return find_extents(accepts, guesses, kept), origin, found.runs
+
+
+def _without_unread_masks(trial: Trial, guesses: Guesses) -> Guesses:
+    """Return the inputs without a mask that forward accepts and does not read, as RWKV's."""
+    kept = tuple(
+        one
+        for one in guesses.inputs
+        if not is_mask_name(one.name) or one.name in guesses.said or trial.reads(guesses, one.name)
+    )
+    return replace(guesses, inputs=kept)
 
 
 def _kept(guesses: Guesses, stated: Stated) -> frozenset[str]:

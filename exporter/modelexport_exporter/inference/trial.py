@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from modelexport_exporter.inference.guess import Guess, Guesses
 from modelexport_exporter.inference.refusal import Refusal
 from modelexport_exporter.sampling.masks import KEPT
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased_arguments, op_name
+from modelexport_exporter.torch_internals.call_mode import CallMode
+from modelexport_exporter.torch_internals.pytree import tensors_in
 
 _TEXT = 600
 _NUMBERS: dict[InputKind, Any] = {InputKind.INT: 2, InputKind.FLOAT: 0.5, InputKind.BOOL: True}
@@ -64,9 +66,31 @@ class Trial:
             return error
         return None
 
+    def reads(self, guesses: Guesses, name: str) -> bool:
+        """Return whether a function of torch gets an input."""
+        passed = {one.name: _value(one, guesses, None) for one in guesses.inputs}
+        args, kwargs = self.place(passed)
+        seen = _Passed(passed[name])
+        with suppress(Exception), torch.random.fork_rng(devices=[]), torch.no_grad(), seen:
+            self.module(*args, **kwargs)
+        return seen.found
+
     def accepts(self, guesses: Guesses, values: Mapping[str, float] | None = None) -> bool:
         """Return whether forward accepts a guess."""
         return self.refused(guesses, values) is None
+
+
+class _Passed(CallMode):
+    """Looks for a tensor among the arguments of torch's functions."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        super().__init__()
+        self._tensor, self.found = tensor, False
+
+    def on_call(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Note whether the tensor is an argument, and make the call."""
+        self.found |= any(one is self._tensor for one in tensors_in((args, kwargs)))
+        return func(*args, **kwargs)
 
 
 def by_parameters(parameters: Collection[str]) -> Callable[[Mapping[str, Any]], Arguments]:

@@ -301,6 +301,12 @@ class TestTransformers:
             "attention_mask: int64[rows, words] AttentionMask",
         ]
 
+    def test_a_mask_that_forward_does_not_read_is_no_input(self) -> None:
+        small = {"hidden_size": 32, "attention_hidden_size": 32, "num_hidden_layers": 1}
+        names = [line.split(":")[0] for line in self.of("RwkvModel", vocab_size=50, **small)]
+        assert "input_ids" in names
+        assert "attention_mask" not in names
+
     def test_a_mask_that_is_stated_keeps_its_dtype(self) -> None:
         import transformers
 

@@ -188,6 +188,17 @@ def masked_fill_booleans(x: Tensor, mask: Tensor, value: float) -> Tensor:
 
 
 @FAMILY.decomposes(
+    "aten::masked_fill.Tensor",
+    defect="onnxruntime has no Where of booleans",
+    report="https://github.com/microsoft/onnxruntime/issues/24127",
+    method="and and or, for booleans",
+    applies=lambda x, mask, _: _booleans(x, mask),
+)
+def masked_fill_booleans_by_tensor(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
+    return where_booleans(mask, value.to(torch.bool), x)
+
+
+@FAMILY.decomposes(
     "aten::floor",
     "aten::ceil",
     "aten::trunc",

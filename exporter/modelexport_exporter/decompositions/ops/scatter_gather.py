@@ -56,6 +56,21 @@ def scatter_add_of_number(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Te
     return one.reshape(())
 
 
+_COUNTED = frozenset((torch.bool, torch.float32, torch.int32, torch.int64, torch.uint8))
+"""What onnxruntime has a kernel of NonZero for."""
+
+
+@FAMILY.decomposes(
+    "aten::nonzero",
+    defect="onnxruntime has no NonZero of float64 and small integers",
+    method="of what is not 0",
+    accuracy="exact",
+    applies=lambda x: x.dtype not in _COUNTED,
+)
+def nonzero(x: Tensor) -> Tensor:
+    return torch.nonzero(x != 0)
+
+
 @FAMILY.decomposes(
     "aten::nonzero_static", method="nonzero, filled up to the size and cut", accuracy="exact"
 )
