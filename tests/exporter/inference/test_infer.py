@@ -302,7 +302,11 @@ class TestTransformers:
         ]
 
     def test_a_mask_that_forward_does_not_read_is_no_input(self) -> None:
-        small = {"hidden_size": 32, "attention_hidden_size": 32, "num_hidden_layers": 2}
+        small: dict[str, Any] = {
+            "hidden_size": 32,
+            "attention_hidden_size": 32,
+            "num_hidden_layers": 2,
+        }
         names = [line.split(":")[0] for line in self.of("RwkvModel", vocab_size=50, **small)]
         assert "input_ids" in names
         assert "attention_mask" not in names

@@ -232,13 +232,30 @@ def _is_local(target: ast.expr) -> bool:
 def _loads(function: ast.FunctionDef) -> dict[str, float]:
     """Return the last line in which each name is used: of one in an inner function, any line."""
     found: dict[str, float] = {}
+    written = {part for own in ast.walk(function) for part in _written(own)}
     for own in ast.walk(function):
         if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Load):
             found[own.id] = max(found.get(own.id, 0), own.lineno)
-        elif own is not function and isinstance(own, _FUNCTIONS):
+        elif own is not function and isinstance(own, _FUNCTIONS) and own not in written:
             inner = (part for part in ast.walk(own) if isinstance(part, ast.Name))
             found.update({part.id: math.inf for part in inner})
     return found
+
+
+_PREFIX = "_modelexport_"
+
+
+def _written(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a function that was written for the body of a loop: it runs at its own place."""
+    if isinstance(node, ast.FunctionDef) and node.name.startswith(_PREFIX):
+        yield node
+    called = node.func if isinstance(node, ast.Call) else None
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(called, ast.Name)
+        and called.id.startswith(_PREFIX)
+    ):
+        yield from (own for own in node.args if isinstance(own, ast.Lambda))
 
 
 def _stored(node: ast.AST) -> Iterator[str]:
