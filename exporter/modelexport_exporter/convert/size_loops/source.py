@@ -7,29 +7,29 @@ rows. Bodies with `break`, `continue`, `return` or a scope of their own stay as 
 from __future__ import annotations
 
 import ast
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
+
+from modelexport_exporter.convert.size_loops.bodies import (
+    FUNCTIONS,
+    NOT_IN_A_FUNCTION,
+    appended,
+    asks_for_its_class,
+    assigned,
+    can_be_a_function,
+    loads,
+    name_of,
+    own_nodes,
+    stored,
+)
 
 LOOP, LISTED, ITEMS, ROWS, SET = (
     f"_modelexport_{name}" for name in ("Loop", "listed", "items", "rows", "set")
 )
 _PASSED_ON = ("enumerate", "reversed", "zip")
 _ROWS = ("unbind", "split", "chunk")
-_CHANGES = {"append", "extend"}
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_NOT_IN_A_FUNCTION = (
-    ast.Return,
-    ast.Yield,
-    ast.YieldFrom,
-    ast.Await,
-    ast.Delete,
-    ast.Global,
-    ast.Nonlocal,
-)
 
 
 def with_loops(tree: ast.Module) -> set[tuple[str, int]]:
@@ -47,7 +47,7 @@ def with_loops(tree: ast.Module) -> set[tuple[str, int]]:
 
 
 def _has_loops(function: ast.FunctionDef) -> bool:
-    nodes = list(_own_nodes(function.body))
+    nodes = list(own_nodes(function.body))
     scoped = any(isinstance(own, ast.Global | ast.Nonlocal) for own in nodes)
     return not scoped and any(isinstance(own, ast.For | ast.ListComp) for own in nodes)
 
@@ -56,34 +56,26 @@ def _as_list(statements: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
     return statements if isinstance(statements, list) else [statements]  # type: ignore[list-item]
 
 
-def _own_nodes(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield these nodes and all in them, without what functions within them are made of."""
-    for node in nodes:
-        yield node
-        if not isinstance(node, _FUNCTIONS):
-            yield from _own_nodes(list(ast.iter_child_nodes(node)))
-
-
 class _Writer(ast.NodeTransformer):
     """Writes the statements of one function; functions within it have their own."""
 
     def __init__(self, function: ast.FunctionDef) -> None:
         self.changed = False
-        self._loads = list(_loads(function))
+        self._loads = list(loads(function))
         self._loops: list[ast.For] = []
         """Around the statement."""
 
     def visit(self, node: ast.AST) -> Any:  # noqa: ANN401
         """Return what takes the place of a node."""
-        return node if isinstance(node, _FUNCTIONS) else super().visit(node)
+        return node if isinstance(node, FUNCTIONS) else super().visit(node)
 
     def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
-        if not _can_be_a_function(node):
+        if not can_be_a_function(node):
             return self.generic_visit(node)
-        names = sorted(_assigned(node.body))
-        targets = sorted(set(_stored([node.target])) - set(names))
+        names = sorted(assigned(node.body))
+        targets = sorted(set(stored([node.target])) - set(names))
         used = sorted({*names, *targets} & set(self._used_outside(node)))
-        grown = sorted(_appended(node.body) & set(names))
+        grown = sorted(appended(node.body) & set(names))
         self.changed = True
         items = self._items(node.iter)
         plain = ast.For(deepcopy(node.target), node.iter, deepcopy(node.body), [])
@@ -106,12 +98,12 @@ class _Writer(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         only = node.args[0] if len(node.args) == 1 and not node.keywords else None
-        if isinstance(only, ast.GeneratorExp) and _name(node.func) in {"tuple", "list"}:
+        if isinstance(only, ast.GeneratorExp) and name_of(node.func) in {"tuple", "list"}:
             found = self._listed(only)
             if found is not None:
                 node.args = [found]
                 return node
-        if _name(node.func) in _PASSED_ON:
+        if name_of(node.func) in _PASSED_ON:
             return self._items(node)
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _ROWS:
@@ -140,7 +132,7 @@ class _Writer(ast.NodeTransformer):
 
     def _items(self, node: ast.expr) -> ast.expr:
         """Return an expression for what a loop runs over."""
-        name = _name(node.func) if isinstance(node, ast.Call) else None
+        name = name_of(node.func) if isinstance(node, ast.Call) else None
         if isinstance(node, ast.Call) and name in _PASSED_ON and not _is_unpacked(node):
             self.changed = True
             arguments = [self._items(own) for own in node.args]
@@ -155,9 +147,9 @@ class _Writer(ast.NodeTransformer):
         first = node.generators[0]
         plain = len(node.generators) == 1 and not first.ifs and not first.is_async
         names = _names_of(first.target)
-        parts = list(_own_nodes([node.elt]))
-        own_scope = any(isinstance(own, (*_NOT_IN_A_FUNCTION, ast.NamedExpr)) for own in parts)
-        if not plain or names is None or own_scope or _asks_for_its_class(parts):
+        parts = list(own_nodes([node.elt]))
+        own_scope = any(isinstance(own, (*NOT_IN_A_FUNCTION, ast.NamedExpr)) for own in parts)
+        if not plain or names is None or own_scope or asks_for_its_class(parts):
             return None
         self.changed = True
         single = isinstance(first.target, ast.Name)
@@ -228,75 +220,8 @@ class _Filled(ast.NodeTransformer):
         return self._parts.get(name, node)
 
 
-def _can_be_a_function(node: ast.For) -> bool:
-    """Return whether the body of a loop can be a function's."""
-    parts = list(_own_nodes(node.body))
-    inner = [own for own in parts if isinstance(own, ast.For | ast.While)]
-    within = {part for loop in inner for part in ast.walk(loop)}
-    leaves = (ast.Break, ast.Continue)
-    stays = any(isinstance(own, leaves) and own not in within for own in parts)
-    scoped = any(isinstance(own, _NOT_IN_A_FUNCTION) for own in parts)
-    elsewhere = any(_name(own.value) is None for own in _appends(parts))
-    return not (node.orelse or stays or scoped or elsewhere or _asks_for_its_class(parts))
-
-
-def _asks_for_its_class(nodes: Sequence[ast.AST]) -> bool:
-    return any(isinstance(own, ast.Name) and own.id in {"super", "__class__"} for own in nodes)
-
-
-def _assigned(statements: Sequence[ast.stmt]) -> set[str]:
-    """Return the variables that statements assign, or whose value they may change."""
-    names = set(_stored(statements)) | _appended(statements)
-    for own in _own_nodes(statements):
-        if isinstance(own, ast.Subscript) and isinstance(own.ctx, ast.Store):
-            names.add(_name(own.value) or "")
-        if isinstance(own, ast.Call) and isinstance(own.func, ast.Attribute):
-            method = own.func.attr
-            if method.endswith("_") and not method.startswith("_"):
-                names.add(_name(own.func.value) or "")
-    return names - {"", "self", "cls"}
-
-
-def _appended(statements: Sequence[ast.stmt]) -> set[str]:
-    """Return the variables to which statements append."""
-    joined = {
-        _name(own.target) or ""
-        for own in _own_nodes(statements)
-        if isinstance(own, ast.AugAssign) and isinstance(own.value, ast.List)
-    }
-    return ({_name(own.value) or "" for own in _appends(_own_nodes(statements))} | joined) - {""}
-
-
-def _appends(nodes: Iterable[ast.AST]) -> Iterator[ast.Attribute]:
-    for own in nodes:
-        called = own.func if isinstance(own, ast.Call) else None
-        if isinstance(called, ast.Attribute) and called.attr in _CHANGES:
-            yield called
-
-
-def _stored(nodes: Sequence[ast.AST]) -> Iterator[str]:
-    """Yield the variables that are assigned, without those of comprehensions."""
-    for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-        elif not isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS)):
-            yield from _stored(list(ast.iter_child_nodes(node)))
-
-
-def _loads(function: ast.FunctionDef) -> Iterator[tuple[str, float]]:
-    """Yield each name that is used, and the line: of one in an inner function, any line."""
-    for own in ast.walk(function):
-        if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Load):
-            yield own.id, own.lineno
-        elif own is not function and isinstance(own, _FUNCTIONS):
-            inner = (part for part in ast.walk(own) if isinstance(part, ast.Name))
-            yield from ((part.id, math.inf) for part in inner)
-
-
 def _is_part_of_a_name(target: ast.AST) -> bool:
-    return isinstance(target, ast.Subscript) and _name(target.value) not in {None, "self", "cls"}
+    return isinstance(target, ast.Subscript) and name_of(target.value) not in {None, "self", "cls"}
 
 
 def _set(target: ast.Subscript, value: ast.expr) -> ast.Assign:
@@ -329,12 +254,8 @@ def _is_unpacked(node: ast.Call) -> bool:
 
 def _names_of(target: ast.expr) -> list[str] | None:
     parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    names = [_name(part) for part in parts]
+    names = [name_of(part) for part in parts]
     return None if None in names else [name for name in names if name is not None]
-
-
-def _name(node: ast.AST) -> str | None:
-    return node.id if isinstance(node, ast.Name) else None
 
 
 def _lambda(names: Sequence[str], body: ast.expr) -> ast.Lambda:
