@@ -79,7 +79,10 @@ def _changed_codes(module: ModuleType) -> dict[tuple[str, int], CodeType]:
     for tree in _trees(module):
         changed = size_loops.with_loops(tree) | source.with_choices(tree)
         if changed:
-            whole = compile(tree, str(module.__file__), "exec", dont_inherit=True)
+            try:
+                whole = compile(tree, str(module.__file__), "exec", dont_inherit=True)
+            except (SyntaxError, ValueError, RecursionError):
+                return {}
             return {
                 (code.co_qualname, code.co_firstlineno): code
                 for code in _codes_in(whole)

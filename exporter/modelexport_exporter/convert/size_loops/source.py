@@ -255,7 +255,8 @@ def _is_unpacked(node: ast.Call) -> bool:
 def _names_of(target: ast.expr) -> list[str] | None:
     parts = target.elts if isinstance(target, ast.Tuple) else [target]
     names = [name_of(part) for part in parts]
-    return None if None in names else [name for name in names if name is not None]
+    twice = len(set(names)) < len(names)  # `for name, _, _ in …` cannot be arguments
+    return None if None in names or twice else [name for name in names if name is not None]
 
 
 def _lambda(names: Sequence[str], body: ast.expr) -> ast.Lambda:

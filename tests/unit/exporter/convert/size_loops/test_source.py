@@ -42,6 +42,7 @@ KEPT = [
     "def f(x):\n    return [y for z in x for y in z]",
     "def f(x):\n    return [y for y in x if y]",
     "def f(x):\n    return [(z := y) for y in x]",
+    "def f(x):\n    return [y for y, _, _ in x]",
     "def f(x):\n    return sum(y for y in x)",
     "def f(x):\n    return x.unbind(1)",
 ]
