@@ -11,6 +11,8 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
+from modelexport_exporter.convert.written_source import PREFIX, as_list, at, call, filled
+
 CHOICE, CHOOSE = "_modelexport_Choice", "_modelexport_choose"
 ALL, ANY, NOT = "_modelexport_all", "_modelexport_any", "_modelexport_not"
 COMPARED, TRUTH = "_modelexport_compared", "_modelexport_truth"
@@ -34,16 +36,12 @@ def with_choices(tree: ast.Module) -> set[tuple[str, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             writer = _Writer(node)
-            node.body = [one for own in node.body for one in _as_list(writer.visit(own))]
+            node.body = [one for own in node.body for one in as_list(writer.visit(own))]
             if writer.changed:
                 first = min([node.lineno, *(own.lineno for own in node.decorator_list)])
                 changed.add((node.name, first))
     ast.fix_missing_locations(tree)
     return changed
-
-
-def _as_list(statements: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
-    return statements if isinstance(statements, list) else [statements]  # type: ignore[list-item]
 
 
 class _Writer(ast.NodeTransformer):
@@ -89,7 +87,7 @@ class _Writer(ast.NodeTransformer):
         test = self._condition(node.test)
         self.generic_visit(node)
         sides = [_later(node.body), _later(node.orelse)]
-        return _at(_call(CHOOSE, [test, *sides]), node)
+        return at(call(CHOOSE, [test, *sides]), node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         if isinstance(node.value, ast.BoolOp | ast.Compare) and not _has_own_scope(node.value):
@@ -100,7 +98,7 @@ class _Writer(ast.NodeTransformer):
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
         if only_speaks(node):
             self.changed = True
-            node.test = _at(_call(SPEAKS, [self.visit(node.test)]), node.test)
+            node.test = at(call(SPEAKS, [self.visit(node.test)]), node.test)
             return node
         simple = _only_assigns([*node.body, *node.orelse]) and not _has_own_scope(node.test)
         if not simple or not self._only_locals:
@@ -119,18 +117,18 @@ class _Writer(ast.NodeTransformer):
             self.changed = True
             name = ALL if isinstance(node.op, ast.And) else ANY
             parts = [_later(self._condition(own, truth=truth)) for own in node.values]
-            return _at(_call(name, parts), node)
+            return at(call(name, parts), node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self.changed = True
-            return _at(_call(NOT, [self._condition(node.operand)]), node)
+            return at(call(NOT, [self._condition(node.operand)]), node)
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _OPERATORS:
             self.changed = True
             name = _OPERATORS[type(node.ops[0])]
             function = ast.Attribute(ast.Name(OPERATOR, ast.Load()), name, ast.Load())
             sides = [self.visit(node.left), self.visit(node.comparators[0])]
-            return _at(_call(COMPARED, [function, *sides]), node)
+            return at(call(COMPARED, [function, *sides]), node)
         plain: ast.expr = self.visit(node)
-        return _at(_call(TRUTH, [plain]), node) if truth else plain
+        return at(call(TRUTH, [plain]), node) if truth else plain
 
 
 def _both_sides(
@@ -169,26 +167,8 @@ def _both_sides(
             "        OTHER",
         ]
     )
-    statements = ast.parse(template).body
-    for own in (part for statement in statements for part in ast.walk(statement)):
-        ast.copy_location(own, node)
-    first = statements[0]
-    assert isinstance(first, ast.Assign)
-    assert isinstance(first.value, ast.Call)
-    first.value.args = [test]
     sides = {"ONE": node.body, "OTHER": node.orelse or [ast.Pass()]}
-    return [_Filled(sides).visit(own) for own in statements]
-
-
-class _Filled(ast.NodeTransformer):
-    """Puts statements in place of names."""
-
-    def __init__(self, sides: dict[str, list[ast.stmt]]) -> None:
-        self._sides = sides
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
-        name = node.value.id if isinstance(node.value, ast.Name) else ""
-        return self._sides.get(name, node)
+    return filled(template, test, sides, node)
 
 
 def _only_assigns(statements: Sequence[ast.stmt]) -> bool:
@@ -242,19 +222,12 @@ def _loads(function: ast.FunctionDef) -> dict[str, float]:
     return found
 
 
-_PREFIX = "_modelexport_"
-
-
 def _written(node: ast.AST) -> Iterator[ast.AST]:
     """Yield a function that was written for the body of a loop: it runs at its own place."""
-    if isinstance(node, ast.FunctionDef) and node.name.startswith(_PREFIX):
+    if isinstance(node, ast.FunctionDef) and node.name.startswith(PREFIX):
         yield node
     called = node.func if isinstance(node, ast.Call) else None
-    if (
-        isinstance(node, ast.Call)
-        and isinstance(called, ast.Name)
-        and called.id.startswith(_PREFIX)
-    ):
+    if isinstance(node, ast.Call) and isinstance(called, ast.Name) and called.id.startswith(PREFIX):
         yield from (own for own in node.args if isinstance(own, ast.Lambda))
 
 
@@ -272,15 +245,3 @@ def _has_own_scope(node: ast.AST) -> bool:
 def _later(node: ast.expr) -> ast.Lambda:
     nothing = ast.arguments([], [], None, [], [], None, [])
     return ast.Lambda(nothing, node)
-
-
-def _call(name: str, arguments: Sequence[ast.expr]) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
-
-
-def _at(node: ast.Call, place: ast.AST) -> ast.Call:
-    """Return the node, with the place of another for those parts that have none."""
-    for own in ast.walk(node):
-        if not hasattr(own, "lineno") and isinstance(own, ast.expr | ast.stmt):
-            ast.copy_location(own, place)
-    return node

@@ -20,7 +20,6 @@ from modelexport_exporter.convert.size_loops.body_mode import (
     reading,
 )
 from modelexport_exporter.convert.size_loops.items import Items, as_items, items, rows
-from modelexport_exporter.convert.size_loops.rows import NotOneStep, RowList, Rows
 from modelexport_exporter.convert.size_loops.variables import MISSING, Growing, Variable, plan
 from modelexport_exporter.torch_internals.pytree import tensors_in, tree_flatten, tree_map
 from modelexport_exporter.torch_internals.scans import not_recorded, number_between, scan
@@ -176,4 +175,3 @@ NAMES: Mapping[str, Any] = {
     source.ROWS: rows,
     source.SET: indexing.put,
 }
-__all__ = ["NAMES", "Loop", "NotOneStep", "RowList", "Rows"]

@@ -24,9 +24,10 @@ from modelexport_exporter.convert.size_loops.bodies import (
     own_nodes,
     stored,
 )
+from modelexport_exporter.convert.written_source import PREFIX, as_list, at, call, filled
 
 LOOP, LISTED, ITEMS, ROWS, SET = (
-    f"_modelexport_{name}" for name in ("Loop", "listed", "items", "rows", "set")
+    f"{PREFIX}{name}" for name in ("Loop", "listed", "items", "rows", "set")
 )
 _PASSED_ON = ("enumerate", "reversed", "zip")
 _ROWS = ("unbind", "split", "chunk")
@@ -38,7 +39,7 @@ def with_loops(tree: ast.Module) -> set[tuple[str, int]]:
     for node in list(ast.walk(tree)):
         if isinstance(node, ast.FunctionDef) and _has_loops(node):
             writer = _Writer(node)
-            node.body = [one for own in node.body for one in _as_list(writer.visit(own))]
+            node.body = [one for own in node.body for one in as_list(writer.visit(own))]
             if writer.changed:
                 first = min([node.lineno, *(own.lineno for own in node.decorator_list)])
                 changed.add((node.name, first))
@@ -50,10 +51,6 @@ def _has_loops(function: ast.FunctionDef) -> bool:
     nodes = list(own_nodes(function.body))
     scoped = any(isinstance(own, ast.Global | ast.Nonlocal) for own in nodes)
     return not scoped and any(isinstance(own, ast.For | ast.ListComp) for own in nodes)
-
-
-def _as_list(statements: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
-    return statements if isinstance(statements, list) else [statements]  # type: ignore[list-item]
 
 
 class _Writer(ast.NodeTransformer):
@@ -81,7 +78,7 @@ class _Writer(ast.NodeTransformer):
         plain = ast.For(deepcopy(node.target), node.iter, deepcopy(node.body), [])
         self._loops.append(node)
         for one in (node, plain):
-            one.body = [part for own in one.body for part in _as_list(self.visit(own))]
+            one.body = [part for own in one.body for part in as_list(self.visit(own))]
         self._loops.pop()
         return _both(node, plain, items, _Names(names, grown, used))
 
@@ -109,9 +106,9 @@ class _Writer(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr in _ROWS:
             self.changed = True
             method = ast.Constant(node.func.attr)
-            called = _call(ROWS, [node.func.value, method, *node.args])
+            called = call(ROWS, [node.func.value, method, *node.args])
             called.keywords = node.keywords
-            return _at(called, node)
+            return at(called, node)
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
@@ -120,7 +117,7 @@ class _Writer(ast.NodeTransformer):
         if not self._loops or len(node.targets) > 1 or not _is_part_of_a_name(target):
             return node
         assert isinstance(target, ast.Subscript)
-        return _at(_set(target, node.value), node)
+        return at(_set(target, node.value), node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
@@ -128,7 +125,7 @@ class _Writer(ast.NodeTransformer):
             return node
         assert isinstance(node.target, ast.Subscript)
         old = ast.Subscript(node.target.value, node.target.slice, ast.Load())
-        return _at(_set(node.target, ast.BinOp(_loaded(old), node.op, node.value)), node)
+        return at(_set(node.target, ast.BinOp(_loaded(old), node.op, node.value)), node)
 
     def _items(self, node: ast.expr) -> ast.expr:
         """Return an expression for what a loop runs over."""
@@ -136,9 +133,9 @@ class _Writer(ast.NodeTransformer):
         if isinstance(node, ast.Call) and name in _PASSED_ON and not _is_unpacked(node):
             self.changed = True
             arguments = [self._items(own) for own in node.args]
-            called = _call(ITEMS, [ast.Constant(name), *arguments])
+            called = call(ITEMS, [ast.Constant(name), *arguments])
             called.keywords = node.keywords
-            return _at(called, node)  # type: ignore[return-value]
+            return at(called, node)
         if name in _PASSED_ON:
             return self.generic_visit(node)  # type: ignore[return-value]
         return self.visit(node)  # type: ignore[no-any-return]
@@ -154,8 +151,8 @@ class _Writer(ast.NodeTransformer):
         self.changed = True
         single = isinstance(first.target, ast.Name)
         arguments = [self._items(first.iter), _lambda(names, self.visit(node.elt))]
-        listed = _call(LISTED, [*arguments, ast.Constant(single)])
-        return _at(listed, node)  # type: ignore[return-value]
+        listed = call(LISTED, [*arguments, ast.Constant(single)])
+        return at(listed, node)
 
 
 @dataclass(frozen=True)
@@ -172,7 +169,7 @@ class _Names:
 
 def _both(node: ast.For, plain: ast.For, items: ast.expr, names: _Names) -> list[ast.stmt]:
     """Return the statements in place of a `for`."""
-    loop = f"_modelexport_loop_{node.lineno}_{node.col_offset}"
+    loop = f"{PREFIX}loop_{node.lineno}_{node.col_offset}"
     arguments = "".join(f", {name}" for name in names.changed)
     kept = sorted({*names.changed, *names.used})
     lists = ", ".join(repr(list(own)) for own in (names.changed, names.grown, names.used))
@@ -192,13 +189,6 @@ def _both(node: ast.For, plain: ast.For, items: ast.expr, names: _Names) -> list
             "    FOR",
         ]
     )
-    statements = ast.parse(template).body
-    for own in (part for statement in statements for part in ast.walk(statement)):
-        ast.copy_location(own, node)
-    first = statements[0]
-    assert isinstance(first, ast.Assign)
-    assert isinstance(first.value, ast.Call)
-    first.value.args = [items]
     item = ast.Assign([node.target], ast.Name(f"{loop}_item", ast.Load()))
     plain.iter = ast.Name(loop, ast.Load())
     parts: dict[str, list[ast.stmt]] = {
@@ -206,18 +196,7 @@ def _both(node: ast.For, plain: ast.For, items: ast.expr, names: _Names) -> list
         "BODY": node.body,
         "FOR": [ast.copy_location(plain, node)],
     }
-    return [_Filled(parts).visit(own) for own in statements]
-
-
-class _Filled(ast.NodeTransformer):
-    """Puts statements in place of names."""
-
-    def __init__(self, parts: dict[str, list[ast.stmt]]) -> None:
-        self._parts = parts
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
-        name = node.value.id if isinstance(node.value, ast.Name) else ""
-        return self._parts.get(name, node)
+    return filled(template, items, parts, node)
 
 
 def _is_part_of_a_name(target: ast.AST) -> bool:
@@ -229,7 +208,7 @@ def _set(target: ast.Subscript, value: ast.expr) -> ast.Assign:
     assert isinstance(target.value, ast.Name)
     name = target.value.id
     index = _as_index(target.slice)
-    called = _call(SET, [ast.Name(name, ast.Load()), index, value])
+    called = call(SET, [ast.Name(name, ast.Load()), index, value])
     return ast.Assign([ast.Name(name, ast.Store())], called)
 
 
@@ -237,7 +216,7 @@ def _as_index(node: ast.expr) -> ast.expr:
     """Return an expression for an index: `slice(a, b)` in place of `a:b`."""
     if isinstance(node, ast.Slice):
         bounds = [part or ast.Constant(None) for part in (node.lower, node.upper, node.step)]
-        return _call("slice", bounds)
+        return call("slice", bounds)
     if isinstance(node, ast.Tuple):
         return ast.Tuple([_as_index(part) for part in node.elts], ast.Load())
     return node
@@ -262,15 +241,3 @@ def _names_of(target: ast.expr) -> list[str] | None:
 def _lambda(names: Sequence[str], body: ast.expr) -> ast.Lambda:
     arguments = [ast.arg(name) for name in names]
     return ast.Lambda(ast.arguments([], arguments, None, [], [], None, []), body)
-
-
-def _call(name: str, arguments: Sequence[ast.expr]) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
-
-
-def _at(node: ast.AST, place: ast.AST) -> ast.AST:
-    """Return the node, with the place of another for those parts that have none."""
-    for own in ast.walk(node):
-        if not hasattr(own, "lineno") and isinstance(own, ast.expr | ast.stmt | ast.arg):
-            ast.copy_location(own, place)
-    return node

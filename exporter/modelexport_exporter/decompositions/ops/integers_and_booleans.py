@@ -178,24 +178,16 @@ def where_booleans(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
 
 @FAMILY.decomposes(
     "aten::masked_fill.Scalar",
-    defect="onnxruntime has no Where of booleans",
-    report="https://github.com/microsoft/onnxruntime/issues/24127",
-    method="and and or, for booleans",
-    applies=lambda x, mask, _: _booleans(x, mask),
-)
-def masked_fill_booleans(x: Tensor, mask: Tensor, value: float) -> Tensor:
-    return (x | mask) if value else (x & ~mask)
-
-
-@FAMILY.decomposes(
     "aten::masked_fill.Tensor",
     defect="onnxruntime has no Where of booleans",
     report="https://github.com/microsoft/onnxruntime/issues/24127",
     method="and and or, for booleans",
     applies=lambda x, mask, _: _booleans(x, mask),
 )
-def masked_fill_booleans_by_tensor(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
-    return where_booleans(mask, value.to(torch.bool), x)
+def masked_fill_booleans(x: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
+    if isinstance(value, Tensor):
+        return where_booleans(mask, value.to(torch.bool), x)
+    return (x | mask) if value else (x & ~mask)
 
 
 @FAMILY.decomposes(
