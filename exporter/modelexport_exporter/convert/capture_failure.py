@@ -22,6 +22,7 @@ from modelexport_exporter.checkpoint.state_dict_mismatch import describe_shape
 from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
 from modelexport_exporter.core.foreign_messages import (
+    CONFLICTING_RANGES,
     CONSTRAINTS_VIOLATED,
     DECIDED_BY_DATA,
     INNER_WORDS,
@@ -42,6 +43,7 @@ from modelexport_exporter.core.user_frame import (
 
 _FIX = re.compile(r"^\s*(\w+) = (.+)$", re.MULTILINE)
 _FIXED_DIM = re.compile(r"Dim\('\w+'(?:, min=(\d+))?(?:, max=(\d+))?\)")
+_FIXED_NUMBER = re.compile(r"inferred a static shape of (-?\d+) for dimension inputs(\S+)")
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)\n\s*(.+)')
 _NOISE = re.compile(
     r"^(For (more|extended|C\+\+)|If you suspect|Caused by|The error above|consider using|$)"
@@ -61,20 +63,10 @@ def explain_capture(
     `fixing`: the lines of the model that made a size constant.
     """
     reraise_out_of_memory(error)
-    spec = bound_inputs.spec
     text = message_of(error)
-    if any(sign in text for sign in CONSTRAINTS_VIOLATED):
-        return explain_constraints(text, spec, fixing)
-    if NO_SIZES_LEFT in text:
-        return _narrowed(fixing)
-    sizes = bound_inputs.sizes
-    tiny = [
-        name
-        for name, high in sizes.highest.items()
-        if sizes.is_dynamic(name) and high < _SMALLEST_MAX
-    ]
-    if tiny and INVALID_RANGES in text:
-        return _too_small(tiny, spec)
+    narrowed = _explain_sizes(text, bound_inputs.spec, fixing)
+    if narrowed is not None:
+        return narrowed
     refused = run_eagerly(module, bound_inputs)
     if refused is not None:
         return inputs_mismatch(refused, module, bound_inputs, code_dir)
@@ -96,6 +88,51 @@ def explain_capture(
         "Write this line with torch operators only (no numpy, no Python values taken from "
         "tensors).",
         sources=sources,
+    )
+
+
+def _explain_sizes(
+    text: str, spec: ModelExportSpec, fixing: Sequence[UserLine]
+) -> ExportFailure | None:
+    """Return the failure of sizes or numbers that the graph cannot keep open; None for others."""
+    if any(sign in text for sign in CONSTRAINTS_VIOLATED):
+        return explain_constraints(text, spec, fixing)
+    if CONFLICTING_RANGES in text and (fixed := _FIXED_NUMBER.findall(text)):
+        return _fixed_numbers(fixed, spec, fixing)
+    if NO_SIZES_LEFT in text:
+        return _narrowed(fixing)
+    sizes = DimSizes.of(spec)
+    tiny = [
+        name
+        for name, high in sizes.highest.items()
+        if sizes.is_dynamic(name) and high < _SMALLEST_MAX
+    ]
+    return _too_small(tiny, spec) if tiny and INVALID_RANGES in text else None
+
+
+def _fixed_numbers(
+    fixed: Sequence[tuple[str, str]], spec: ModelExportSpec, fixing: Sequence[UserLine]
+) -> ExportFailure:
+    """Return the failure of numbers that are inputs, but constants in the graph.
+
+    `fixed`: the constant and the key path, such as `("2", "['steps']")`.
+    """
+    ranges = {entry.name: entry.range for entry in spec.inputs}
+    problems = []
+    for constant, path in fixed:
+        name = ".".join(re.findall(r"\w+", path))
+        given = ranges.get(name)
+        declared = f" of {given[0]:g}..{given[1]:g}" if given else ""
+        problems.append(
+            f"input {name}: declared as a number{declared}, got the constant {constant}"
+        )
+    return ExportFailure(
+        Reason.DYNAMIC_DIM_SPECIALIZED,
+        "; ".join(problems)
+        + (f". Made constant at {'; '.join(map(str, fixing[:3]))}" if fixing else ""),
+        "The model decides by this number in Python (an if, a list of its length). Use torch.where "
+        "or torch.cond in forward, or declare the number with kind: Constant.",
+        sources=tuple(line.source for line in fixing[:3]),
     )
 
 

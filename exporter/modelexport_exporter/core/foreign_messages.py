@@ -26,6 +26,8 @@ WEIGHTS_ONLY = "weights only"
 
 # torch.export.
 CONSTRAINTS_VIOLATED = ("Constraints violated", "Specializations unexpectedly required")
+CONFLICTING_RANGES = "conflicts between user-specified ranges and inferred ranges"
+"""Where the graph holds one value only of a number that is an input."""
 DECIDED_BY_DATA = "data-dependent expression"
 """Where Python needs the number or the truth of what a tensor holds."""
 INVALID_RANGES = "Invalid ranges"

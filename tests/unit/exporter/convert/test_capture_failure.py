@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
+import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.convert.capture_failure import explain_constraints
+from modelexport_exporter.convert.capture_failure import explain_capture, explain_constraints
 from zoo.tasks import spec_for
 
 SPEC = spec_for(
@@ -59,3 +62,25 @@ def test_suggested_fixes_are_in_the_message(fixes: str, message: str, hint: str)
 
 def test_without_a_fix_the_message_has_torchs_own_sentence() -> None:
     assert "Not all values" in explain_constraints(HEAD, SPEC).message
+
+
+def test_a_number_that_the_graph_holds_as_a_constant_is_named() -> None:
+    spec = spec_for(
+        inputs=[
+            {"name": "x", "shape": ["a"]},
+            {"name": "options.steps", "kind": "Int", "range": [0, 4]},
+        ],
+        dims={"a": {"min": 1, "max": 64}},
+    )
+    said = (
+        "Found the following conflicts between user-specified ranges and inferred ranges from "
+        "model tracing:\n- Received user-specified dim hint Dim.DYNAMIC(min=None, max=None), but "
+        "tracing inferred a static shape of 2 for dimension inputs['options']['steps']"
+    )
+    bound = SimpleNamespace(spec=spec)
+    failure = explain_capture(ValueError(said), torch.nn.Identity(), bound, None)  # type: ignore[arg-type]
+    assert failure.reason is Reason.DYNAMIC_DIM_SPECIALIZED
+    assert failure.message == (
+        "input options.steps: declared as a number of 0..4, got the constant 2"
+    )
+    assert "kind: Constant" in failure.hint
