@@ -29,6 +29,7 @@ class PitfallKind(StrEnum):
     GRADIENT = "Gradient"
     CAUGHT_ERROR = "CaughtError"
     THREAD = "Thread"
+    QUANTIZED = "Quantized"
 
 
 CERTAIN = frozenset({PitfallKind.BAKED, PitfallKind.NOT_DETERMINISTIC})

@@ -38,6 +38,7 @@ _OF_DATA = frozenset(
         PitfallKind.STATE,
         PitfallKind.CAUGHT_ERROR,
         PitfallKind.THREAD,
+        PitfallKind.QUANTIZED,
     }
 )
 _OF_TRANSLATION = frozenset(
@@ -48,8 +49,11 @@ _OF_TRANSLATION = frozenset(
         PitfallKind.INPUT_WRITE,
         PitfallKind.DATA_LOOP,
         PitfallKind.STATE,
+        PitfallKind.QUANTIZED,
     }
 )
+_INSTEAD = frozenset({PitfallKind.THREAD, PitfallKind.QUANTIZED})
+"""Causes that explain a failure better than torch's own sentence does."""
 _UNLIKE_ITSELF = frozenset(
     {PitfallKind.NOT_DETERMINISTIC, PitfallKind.RANDOM, PitfallKind.STATE, PitfallKind.INPUT_WRITE}
 )
@@ -83,8 +87,9 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     causes = likely_causes(failure, pitfalls)
     if not causes:
         return failure
-    if causes[0].kind is PitfallKind.THREAD:
-        return _in_threads(failure, causes)
+    compared = failure.reason is Reason.VERIFICATION_FAILED
+    if causes[0].kind in (_INSTEAD - {PitfallKind.QUANTIZED} if compared else _INSTEAD):
+        return _by_its_causes(failure, causes)
     # A failure that is NotDeterministic already names what the model keeps, and how to declare it.
     unlike_itself = _is_unlike_itself(pitfalls) and not isinstance(failure, NotDeterministic)
     enriched = _as_not_deterministic(failure) if unlike_itself else copy.copy(failure)
@@ -107,8 +112,8 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     return enriched
 
 
-def _in_threads(failure: ExportFailure, causes: Sequence[Pitfall]) -> ExportFailure:
-    """Return the failure without its own words: what torch met instead of a thread is by chance."""
+def _by_its_causes(failure: ExportFailure, causes: Sequence[Pitfall]) -> ExportFailure:
+    """Return the failure without its own words: what torch met instead of them is by chance."""
     explained = copy.copy(failure)
     explained.__cause__ = failure.__cause__
     explained.pitfalls = tuple(causes)
@@ -129,9 +134,9 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
         pitfalls = [pitfall for pitfall in pitfalls if pitfall.kind in _UNLIKE_ITSELF]
         pitfalls = [pitfall for pitfall in pitfalls if pitfall.source] or pitfalls
     pitfalls = [pitfall for pitfall in pitfalls if pitfall.message not in failure.message]
-    threads = [pitfall for pitfall in pitfalls if pitfall.kind is PitfallKind.THREAD]
-    if threads:
-        return threads[:_MOST]
+    instead = [pitfall for pitfall in pitfalls if pitfall.kind in _INSTEAD]
+    if instead:
+        return instead[:_MOST]
     culprits = _one_a_line([pitfall for pitfall in pitfalls if pitfall.source in failure.sources])
     if culprits:
         return culprits[:_MOST]

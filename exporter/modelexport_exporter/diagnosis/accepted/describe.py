@@ -13,8 +13,10 @@ from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.core.dims import sizes_of
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
+from modelexport_exporter.diagnosis.accepted.dtypes import limits_of_dtypes
 from modelexport_exporter.diagnosis.accepted.limits import Limit
 from modelexport_exporter.diagnosis.accepted.multiples import Shapes, limits_of_multiples
+from modelexport_exporter.diagnosis.accepted.ranks import limits_of_ranks
 from modelexport_exporter.diagnosis.accepted.sizes import limits_of_sizes
 from modelexport_exporter.diagnosis.accepted.values import Arrays, limits_of_values
 from modelexport_exporter.diagnosis.accepted.weight_dtypes import limits_of_weights
@@ -35,7 +37,7 @@ def with_accepted_calls(
     bound_inputs: BoundInputs,
 ) -> ExportFailure:
     """Return the failure, with what forward accepts where that is found."""
-    limits = _limits(refused, model, bound_inputs)
+    limits = _limits(failure.message, refused, model, bound_inputs)
     if not limits:
         return failure
     text = "; ".join(limit.condition for limit in limits)[:_ROOM]
@@ -47,11 +49,14 @@ def with_accepted_calls(
     return described
 
 
-def _limits(refused: RefusedCall, model: torch.nn.Module, bound_inputs: BoundInputs) -> list[Limit]:
+def _limits(
+    message: str, refused: RefusedCall, model: torch.nn.Module, bound_inputs: BoundInputs
+) -> list[Limit]:
     """Return what accepted calls have in common: of values, else of sizes. Never raises.
 
-    Other sizes have other values, which may be accepted by chance: so values come first. Weights
-    come before sizes, which cannot help where dtypes differ.
+    Other sizes have other values, which may be accepted by chance: so values come first. Dtypes
+    come before sizes, which cannot help where dtypes differ, and ranks at last: broadcasting
+    accepts some by chance.
     """
     call, spec = bound_inputs.call, bound_inputs.spec
     takes = _limited(refused.call)
@@ -75,15 +80,19 @@ def _limits(refused: RefusedCall, model: torch.nn.Module, bound_inputs: BoundInp
         sizes = _sizes_of(refused.values, bound_inputs)
         if takes(refused.values):
             return []  # it depends on more than its inputs
-        found = limits_of_values(accepts_arrays, arrays, ranges) or limits_of_weights(
-            model, is_accepted_by
+        found = (
+            limits_of_values(accepts_arrays, arrays, ranges)
+            or limits_of_weights(model, is_accepted_by)
+            or limits_of_dtypes(takes, refused.values, message)
         )
-        if found or not sizes:
+        if found:
             return found
         shapes = {} if call.sampler else {entry.name: entry.shape for entry in call.inputs}
-        return limits_of_sizes(accepts_sizes, spec.dims, sizes) or limits_of_multiples(
-            accepts_shapes, shapes, spec.dims, sizes
+        of_sizes = sizes and (
+            limits_of_sizes(accepts_sizes, spec.dims, sizes)
+            or limits_of_multiples(accepts_shapes, shapes, spec.dims, sizes)
         )
+        return of_sizes or limits_of_ranks(accepts_shapes, shapes, spec.dims, sizes)
     except Exception:  # noqa: BLE001 - an explanation never takes the place of the failure
         return []
 

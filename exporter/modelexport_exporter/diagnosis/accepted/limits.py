@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from modelexport_api.spec import Dim
@@ -27,3 +27,14 @@ class Limit:
 def spread(dim: Dim) -> list[int]:
     """Return the sizes of a dim to try: all of a small range, a spread of a large one."""
     return in_spread_order(dim)[:_MOST_SIZES]
+
+
+def other_sizes(dims: Mapping[str, Dim], refused: Sizes, most: int) -> Iterator[Sizes]:
+    """Yield other declared sizes, smaller ones first: each dim has another one where it may."""
+    for place in range(most):
+        sizes = dict(refused)
+        for name, size in refused.items():
+            other = sorted(one for one in spread(dims[name]) if one != size)[place:]
+            sizes[name] = other[0] if other else size
+        if sizes != refused:
+            yield sizes

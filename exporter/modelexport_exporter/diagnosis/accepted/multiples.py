@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
 
 from modelexport_api.sizes import DimExpression, size_at
 from modelexport_api.spec import Dim
-from modelexport_exporter.diagnosis.accepted.limits import Limit, Sizes, spread
+from modelexport_exporter.diagnosis.accepted.limits import Limit, Sizes, other_sizes
 
 Size = int | str
 Shapes = Mapping[str, Sequence[Size]]
@@ -31,7 +30,7 @@ def limits_of_multiples(
     """
     for name, changed in _candidates(shapes):
         tried = {**shapes, name: changed}
-        others = islice(_others(dims, refused), _CONFIRMED)
+        others = other_sizes(dims, refused, _CONFIRMED)
         if (
             _fits(changed, refused)
             and accepts(tried, refused)
@@ -69,17 +68,6 @@ def _fits(shape: Sequence[Size], sizes: Sizes) -> bool:
     """Return whether an input is not too large for a trial, and has no negative size."""
     found = [size_at(size, sizes) for size in shape]
     return min(found, default=0) >= 0 and math.prod(found) <= _MOST_ELEMENTS
-
-
-def _others(dims: Mapping[str, Dim], refused: Sizes) -> Iterator[Sizes]:
-    """Yield other declared sizes, smaller ones first: each dim has another one where it may."""
-    for place in range(_CONFIRMED):
-        sizes = dict(refused)
-        for name, size in refused.items():
-            other = sorted(one for one in spread(dims[name]) if one != size)[place:]
-            sizes[name] = other[0] if other else size
-        if sizes != refused:
-            yield sizes
 
 
 def _described(name: str, shape: Sequence[Size], changed: Sequence[Size]) -> Limit:

@@ -1,4 +1,4 @@
-"""Weights of several floating-point dtypes, where forward runs with all in one."""
+"""Weights of several dtypes, or of another one than the inputs, where forward runs with one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def limits_of_weights(
     tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     floats = {name: own.dtype for name, own in tensors.items() if own.is_floating_point()}
     found = dict.fromkeys(floats.values())
-    if len(found) < len({"one", "another"}) or _bytes(tensors.values()) > _LARGEST_BYTES:
+    if len(found) == 1:
+        found = {} if torch.float32 in found else {torch.float32: None}
+    if not found or _bytes(tensors.values()) > _LARGEST_BYTES:
         return []
     for dtype in sorted(found, key=lambda own: own is not torch.float32):
         if accepts(copy.deepcopy(model).to(dtype)):
@@ -58,6 +60,12 @@ def _uniform(dtypes: Mapping[str, str], prefix: str) -> Iterator[tuple[str, str]
 def _described(dtypes: Mapping[str, str], dtype: str) -> Limit:
     parts = parts_by_dtype(dtypes)
     said = ", ".join(f"{_listed(names)} {own}" for own, names in parts.items())
+    if len(parts) == 1:
+        return Limit(
+            f"all weights in {dtype} ({said})",
+            f"Return the model in {dtype} (model.to(torch.{dtype}) at the end of the factory), or "
+            f"set dtype: {next(iter(parts))} for the inputs.",
+        )
     return Limit(
         f"all weights in {dtype} ({said})",
         f"Build the model in one dtype (model.to(torch.{dtype}) at the end of the factory), or "

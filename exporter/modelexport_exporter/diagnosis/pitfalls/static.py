@@ -11,12 +11,14 @@ from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.diagnosis.pitfalls import (
     branches,
     caught_errors,
+    files,
     gradients,
     indexing,
     input_writes,
     loops,
     numpy_in_forward,
     python_numbers,
+    quantized_parts,
     random_numbers,
     shape_arithmetic,
     state,
@@ -26,6 +28,7 @@ from modelexport_exporter.diagnosis.pitfalls import (
 from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode, forward_codes
 
 DETECTORS: tuple[Callable[[ForwardCode], Iterator[Pitfall]], ...] = (
+    files.find,
     numpy_in_forward.find,
     random_numbers.find,
     python_numbers.find,
@@ -44,7 +47,8 @@ DETECTORS: tuple[Callable[[ForwardCode], Iterator[Pitfall]], ...] = (
 
 def static_pitfalls(model: torch.nn.Module, code_dir: Path | None) -> tuple[Pitfall, ...]:
     """Return the pitfalls in the code of the model's own classes, each once."""
-    found = [
+    found = [*quantized_parts.find(model)]
+    found += [
         pitfall
         for code in forward_codes(model, code_dir)
         for detector in DETECTORS

@@ -55,7 +55,9 @@ class RecordedPath(AtenMode):
 
 def _constants(leaves: Collection[Any], *, literal: bool) -> Iterator[Hashable]:
     for leaf in leaves:
-        if not isinstance(leaf, torch.Tensor):
+        if isinstance(leaf, torch.ScriptObject):  # packed weights, which cannot be compared
+            yield None
+        elif not isinstance(leaf, torch.Tensor):
             yield leaf if isinstance(leaf, Hashable) else None
         elif literal and leaf.numel() <= LARGEST_LITERAL:
             yield from leaf.reshape(-1).tolist()

@@ -23,6 +23,9 @@ class Part(nn.Module):
         self.cache: dict[int, torch.Tensor] = OrderedDict({0: torch.ones(1)})
         self.sizes = {1}
         self.recent = deque([torch.ones(1)])
+        self.means = [torch.zeros(3), torch.zeros(3)]
+        self.pairs = [(torch.zeros(2), torch.zeros(2))]
+        self.hidden = (torch.zeros(2), torch.zeros(2))
 
     def forward(self, x: torch.Tensor, history: list[torch.Tensor] = []) -> torch.Tensor:  # noqa: B006
         history.append(x)
@@ -37,6 +40,9 @@ CHANGES: dict[str, Callable[[Any], object]] = {
     "dict part.cache": lambda part: part.cache.setdefault(5, torch.ones(2)),
     "set part.sizes": lambda part: part.sizes.add(2),
     "deque part.recent": lambda part: part.recent.append(torch.ones(2)),
+    "list part.means": lambda part: part.means[1][:2].add_(1),
+    "list part.pairs": lambda part: part.pairs[0][1].add_(1),
+    "attribute part.hidden": lambda part: setattr(part, "hidden", (torch.ones(2), torch.ones(2))),
     "default argument history": lambda part: part(torch.ones(2)),
 }
 
@@ -59,3 +65,10 @@ def test_another_tensor_under_the_same_key_is_undone() -> None:
     part.cache[0] = torch.zeros(3)
     before.restore(part)
     assert part.cache[0] is first
+
+
+def test_an_equal_tensor_in_its_place_is_no_change() -> None:
+    part = Part()
+    before = ModuleState(part)
+    part.cache[0], part.hidden = torch.ones(1), (torch.zeros(2), torch.zeros(2))
+    assert before.changed(part) == []

@@ -49,7 +49,9 @@ def takes(rows: torch.Tensor, model: nn.Module) -> bool:
          "all weights in float64 (0 is float32, 1 is float64)"),
         # it is refused for its sizes
         (model_of(torch.float32, torch.float64), torch.ones(2, 5), None),
-        (model_of(torch.float64, torch.float64), torch.ones(2, 4), None),
+        (model_of(torch.bfloat16, torch.bfloat16), torch.ones(2, 4),
+         "all weights in float32 (0, 1 are bfloat16)"),
+        (model_of(torch.float32), torch.ones(2, 4, dtype=torch.float64), None),
     ],
 )  # fmt: skip
 def test_what_helps(model: nn.Module, rows: torch.Tensor, condition: str | None) -> None:

@@ -57,6 +57,14 @@ def test_which_lines_are_blamed(
     assert enriched.message.startswith(causes[0].source if leads else message)
 
 
+def test_quantized_parts_explain_what_torch_met_and_not_what_differs() -> None:
+    quantized = Pitfall(PitfallKind.QUANTIZED, "fc: quantized", "", "Return the float model.")
+    captured = enrich(ExportFailure(Reason.CAPTURE_FAILED, "no field", "Rewrite."), [quantized])
+    assert (captured.message, captured.hint) == ("fc: quantized", "Return the float model.")
+    differs = ExportFailure(Reason.VERIFICATION_FAILED, "off by 0.01", "Set tolerance.")
+    assert enrich(differs, [quantized]).message == "off by 0.01. Cause: fc: quantized"
+
+
 def test_threads_are_told_without_what_torch_met_instead() -> None:
     thread = Pitfall(PitfallKind.THREAD, "computes in threads", "m.py:5", "One after the other.")
     failure = ExportFailure(Reason.CAPTURE_FAILED, "False, True", "No numpy.", sources=("m.py:3",))

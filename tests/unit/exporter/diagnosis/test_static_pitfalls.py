@@ -14,26 +14,29 @@ from torch import nn
 from modelexport_exporter.core.pitfall import PitfallKind
 from modelexport_exporter.diagnosis.pitfalls.static import static_pitfalls
 from zoo.code import pitfalls as zoo_of_pitfalls
+from zoo.code import pitfalls_of_files
 from zoo.tasks import CODE
 
-LINES = Path(zoo_of_pitfalls.__file__).read_text().splitlines()
 MODELS = {
     name: model
-    for name, model in vars(zoo_of_pitfalls).items()
+    for zoo in (zoo_of_pitfalls, pitfalls_of_files)
+    for name, model in vars(zoo).items()
     if inspect.isclass(model) and issubclass(model, nn.Module)
 }
 
 
 def expected(model: type[nn.Module]) -> Counter[str]:
     """Return `pitfalls.py:17 Random` for each line of a class that is marked."""
+    file = Path(inspect.getfile(model))
+    every = file.read_text().splitlines()
     first = inspect.getsourcelines(model)[1]
     lines = range(first, first + len(inspect.getsource(model).splitlines()))
     kinds = {kind.value for kind in PitfallKind}
     return Counter(
-        f"pitfalls.py:{line} {word}"
+        f"{file.name}:{line} {word}"
         for line in lines
-        for word in LINES[line - 1].rpartition("  # ")[2].split()
-        if word in kinds and "  # " in LINES[line - 1]
+        for word in every[line - 1].rpartition("  # ")[2].split()
+        if word in kinds and "  # " in every[line - 1]
     )
 
 
@@ -60,6 +63,14 @@ def test_a_script_has_no_code_to_read() -> None:
 def test_a_module_that_is_used_twice_is_reported_once() -> None:
     twice = nn.Sequential(zoo_of_pitfalls.Item(), zoo_of_pitfalls.Item())
     assert len(static_pitfalls(twice, CODE)) == 1
+
+
+def test_parts_that_pytorch_quantized() -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2), nn.Linear(2, 2))
+    assert static_pitfalls(model, None) == ()
+    (found,) = static_pitfalls(torch.ao.quantization.quantize_dynamic(model), None)
+    assert found.kind is PitfallKind.QUANTIZED
+    assert found.message.startswith("0, 2 and 1 more: quantized by PyTorch")
 
 
 class OfSizes(nn.Module):

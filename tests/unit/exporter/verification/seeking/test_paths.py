@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import pytest
 import torch
@@ -50,6 +51,13 @@ def test_another_op_or_constant_is_a_new_path(run: Callable[[], object]) -> None
     assert paths.is_new(path_of(run))
     paths.add(path_of(run))
     assert not paths.is_new(path_of(run))
+
+
+def test_packed_weights_are_no_constants() -> None:
+    weight = torch.quantize_per_tensor(torch.ones(3, 3), 0.1, 0, torch.qint8)
+    packed = torch.ops.quantized.linear_prepack(weight)
+    run = partial(torch.ops.quantized.linear_dynamic, X[None], packed)
+    assert not paths_of(run).is_new(path_of(run))
 
 
 def test_the_values_of_inputs_are_no_constants() -> None:
