@@ -2,54 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from refusals.case import ROWS, B, Case, R, ids, tensor
+from refusals.unfit_cases import OF_UNFIT
 
-from modelexport_api.reasons import Reason
-
-R = Reason
-
-
-@dataclass(frozen=True)
-class Case:
-    """A refusal."""
-
-    factory: str
-    """The class in `code/refused.py`."""
-    inputs: Sequence[Mapping[str, Any]]
-    dims: Mapping[str, tuple[int, int]]
-    reason: Reason
-    says: Sequence[str]
-    """Each must be in the message."""
-    advises: str
-    """Must be in the hint."""
-    line: str = ""
-    """Code whose line must be named, `refused.py:17`; empty: no line of the model is at fault."""
-    spec: Mapping[str, Any] = field(default_factory=dict)
-    mended: Mapping[str, Any] | None = None
-    """What the hint advises, as fields of the spec: with them the export must succeed."""
-    attempts: int | None = None
-    """On how many rungs it may fail; None: on any number, and the case is a nightly one."""
-
-    def __str__(self) -> str:
-        return self.factory
-
-
-def tensor(
-    name: str, *shape: int | str, dtype: str = "float32", limits: Sequence[float] = (-3, 3)
-) -> dict[str, Any]:
-    """Return an input as the spec declares it."""
-    return {"name": name, "shape": list(shape), "dtype": dtype, "range": list(limits)}
-
-
-def ids(name: str, *shape: int | str, most: int) -> dict[str, Any]:
-    """Return an input of integers from 0."""
-    return tensor(name, *shape, dtype="int64", limits=(0, most))
-
-
-ROWS = [tensor("x", "b", 4)]
-B = {"b": (1, 8)}
 WAVES = [tensor("x", "b", 1, "n")]
 TRAINING = {"model": {"training": True}}
 
@@ -299,4 +254,4 @@ OF_OPERATORS = [
         "differences of large numbers", attempts=1,
     ),
 ]  # fmt: skip
-CASES = [*OF_DECLARATIONS, *OF_CODE, *OF_STATE_AND_CHANCE, *OF_OPERATORS]
+CASES = [*OF_DECLARATIONS, *OF_CODE, *OF_STATE_AND_CHANCE, *OF_OPERATORS, *OF_UNFIT]

@@ -15,11 +15,11 @@ from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
-from refusals.cases import CASES, Case
+from refusals.case import Case
+from refusals.cases import CASES
 from seeds.harness import Lines
 
 CODE = Path(__file__).parent / "code"
-REFUSED = CODE / "refused.py"
 OF_TORCH = re.compile(
     r"file an issue|TORCH_LOGS|unhinted|site-packages|/modelexport_exporter/|0x[0-9a-f]{6}|"
     r"set export\.exporter|leave export\.exporter|Traceback"
@@ -30,7 +30,7 @@ OF_TORCH = re.compile(
 def export(case: Case, directory: Path, mended: Mapping[str, Any]) -> tuple[PodResult, int]:
     """Return the result, and how many rungs failed."""
     checkpoint, destination = directory / "model.pt", directory / "artifact"
-    module = getattr(importlib.import_module("refusals.code.refused"), case.factory)()
+    module = getattr(importlib.import_module(f"refusals.code.{case.file}"), case.factory)()
     torch.save(module.state_dict(), checkpoint)
     log = Lines()
     result = run(
@@ -51,7 +51,7 @@ def manifest(
     }
     dims |= mended.get("dims", {})
     changed = {**case.spec, **{key: value for key, value in mended.items() if key != "dims"}}
-    model = {"factory": f"refused:{case.factory}", "code": {"uri": f"file://{CODE}/"}}
+    model = {"factory": f"{case.file}:{case.factory}", "code": {"uri": f"file://{CODE}/"}}
     return {
         "apiVersion": "modelexport.dev/v1alpha1",
         "kind": "ModelExport",
@@ -85,7 +85,7 @@ def test_a_refusal(case: Case, tmp_path: Path) -> None:
     assert [words for words in case.says if words not in failure.message] == [], failure.message
     assert case.advises in failure.hint, failure.hint
     if case.line:
-        assert line_of(case.line) in failure.message
+        assert line_of(case) in failure.message
     assert not OF_TORCH.search(f"{failure.message} {failure.hint}"), failure
     assert case.attempts is None or attempts <= case.attempts
 
@@ -97,13 +97,14 @@ def test_its_advice_works(case: Case, tmp_path: Path) -> None:
     assert result.failure is None, result.failure
 
 
-def test_every_model_has_a_case() -> None:
-    classes = re.findall(r"^class (\w+)\(nn\.Module\)", REFUSED.read_text(), re.MULTILINE)
-    assert sorted(classes) == sorted(case.factory for case in CASES)
-    assert len(CASES) >= 37
+@pytest.mark.parametrize("file", ["refused", "unfit"])
+def test_every_model_has_a_case(file: str) -> None:
+    code = (CODE / f"{file}.py").read_text()
+    classes = re.findall(r"^class (\w+)\(nn\.Module\)", code, re.MULTILINE)
+    assert sorted(classes) == sorted(case.factory for case in CASES if case.file == file)
 
 
-def line_of(text: str) -> str:
+def line_of(case: Case) -> str:
     """Return `refused.py:17`."""
-    lines = REFUSED.read_text().splitlines()
-    return f"refused.py:{next(n for n, line in enumerate(lines, 1) if text in line)}"
+    lines = (CODE / f"{case.file}.py").read_text().splitlines()
+    return f"{case.file}.py:{next(n for n, text in enumerate(lines, 1) if case.line in text)}"

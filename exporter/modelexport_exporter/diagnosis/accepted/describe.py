@@ -37,7 +37,7 @@ def with_accepted_calls(
     bound_inputs: BoundInputs,
 ) -> ExportFailure:
     """Return the failure, with what forward accepts where that is found."""
-    limits = _limits(failure.message, refused, model, bound_inputs)
+    limits = _limits(refused, model, bound_inputs)
     if not limits:
         return failure
     text = "; ".join(limit.condition for limit in limits)[:_ROOM]
@@ -49,9 +49,7 @@ def with_accepted_calls(
     return described
 
 
-def _limits(
-    message: str, refused: RefusedCall, model: torch.nn.Module, bound_inputs: BoundInputs
-) -> list[Limit]:
+def _limits(refused: RefusedCall, model: torch.nn.Module, bound_inputs: BoundInputs) -> list[Limit]:
     """Return what accepted calls have in common: of values, else of sizes. Never raises.
 
     Other sizes have other values, which may be accepted by chance: so values come first. Dtypes
@@ -83,7 +81,7 @@ def _limits(
         found = (
             limits_of_values(accepts_arrays, arrays, ranges)
             or limits_of_weights(model, is_accepted_by)
-            or limits_of_dtypes(takes, refused.values, message)
+            or limits_of_dtypes(takes, refused.values)
         )
         if found:
             return found

@@ -1,8 +1,7 @@
-"""Inputs that forward wants in another dtype: found by calls, pure."""
+"""Inputs of floating-point numbers that forward wants in another dtype: found by calls, pure."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
@@ -11,23 +10,15 @@ from modelexport_exporter.diagnosis.accepted.limits import Limit
 
 Values = Mapping[str, torch.Tensor]
 
-_SPEAKS_OF_DTYPES = re.compile(
-    r"dtype|scalar type|\btype\b|\b(Long|Int|Byte|Bool|Float|Double|Half|BFloat16|bool|integer)\b"
-)
-_OF_FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
-_OF_OTHERS = (torch.int64, torch.bool, torch.float32, torch.int32)
+_DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
-def limits_of_dtypes(
-    accepts: Callable[[Values], bool], values: Values, message: str
-) -> list[Limit]:
+def limits_of_dtypes(accepts: Callable[[Values], bool], values: Values) -> list[Limit]:
     """Return the dtype with which a call is accepted; empty if none is found.
 
-    `message`: of the failure. Where it is not of dtypes, none is sought: an index as a bool is a
-    mask, which other calls accept by chance. `accepts` may raise to end the search.
+    Of all such inputs together, or of one in bfloat16, which NumPy has not: others are found by
+    their values. `accepts` may raise to end the search.
     """
-    if not _SPEAKS_OF_DTYPES.search(message):
-        return []
     for names, dtype in _candidates(values):
         if accepts({**values, **{name: values[name].to(dtype) for name in names}}):
             return [_described(names, str(dtype).removeprefix("torch."))]
@@ -35,14 +26,12 @@ def limits_of_dtypes(
 
 
 def _candidates(values: Values) -> Iterator[tuple[Sequence[str], torch.dtype]]:
-    """Yield all inputs of floats in another dtype, then each input alone."""
     floats = [name for name, value in values.items() if value.is_floating_point()]
-    for dtype in _OF_FLOATS if floats else ():
-        yield floats, dtype
-    for name, value in values.items():
-        for dtype in _OF_FLOATS if value.is_floating_point() else _OF_OTHERS:
-            if value.dtype is not dtype:
-                yield (name,), dtype
+    for dtype in _DTYPES:
+        if any(values[name].dtype is not dtype for name in floats):
+            yield floats, dtype
+    for name in floats:
+        yield (name,), torch.bfloat16
 
 
 def _described(names: Sequence[str], dtype: str) -> Limit:

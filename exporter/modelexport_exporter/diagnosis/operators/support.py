@@ -10,6 +10,7 @@ from modelexport_api.status import Support
 from modelexport_exporter.diagnosis.operators.onnx_names import OnnxOperator, find_standard
 from modelexport_exporter.diagnosis.operators.runtime_operators import runtime_operator
 from modelexport_exporter.diagnosis.operators.skeleton import skeleton_name
+from modelexport_exporter.diagnosis.pitfalls.quantized_parts import FLOAT_MODEL
 from modelexport_exporter.torch_internals import symbolics, translation
 from modelexport_exporter.torch_internals.decomposition_table import (
     has_aten_decomposition,
@@ -92,9 +93,8 @@ def _provided(base: str, *, disabled: bool) -> WayOut:
 _LAYOUTS = (
     (
         "quantized::",
-        "Modules that torch.ao converted hold packed int8 weights, which ONNX has not. Export the "
-        "model before its conversion: in float, with export.precision DynamicInt8 or StaticInt8, "
-        "or with its fake quantization (prepare_qat).",
+        "Modules that torch.ao converted hold packed int8 weights, which ONNX has not. "
+        f"{FLOAT_MODEL}",
     ),
     (
         "aten::_nested_",

@@ -8,6 +8,10 @@ import torch
 
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 
+FLOAT_MODEL = (
+    "Export the model before its conversion: in float, with export.precision DynamicInt8 or "
+    "StaticInt8, or with its fake quantization (prepare_qat)."
+)
 _QUANTIZED = ("torch.ao.nn.quantized", "torch.ao.nn.intrinsic.quantized")
 _OF_FLOATS = frozenset({"FloatFunctional", "FXFloatFunctional"})
 """They compute with floats; quantization puts others in their places."""
@@ -30,8 +34,7 @@ def find(model: torch.nn.Module) -> Iterator[Pitfall]:
         f"{listed}{more}: quantized by PyTorch (torch.ao.quantization), in packed weights that "
         "torch.export cannot capture",
         "",
-        "Return the float model from the factory, without convert() and quantize_dynamic(), and "
-        "set export.precision: DynamicInt8, or StaticInt8 with export.calibrationInputs.",
+        FLOAT_MODEL,
     )
 
 

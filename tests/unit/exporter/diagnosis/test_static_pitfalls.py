@@ -68,7 +68,8 @@ def test_a_module_that_is_used_twice_is_reported_once() -> None:
 def test_parts_that_pytorch_quantized() -> None:
     model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2), nn.Linear(2, 2))
     assert static_pitfalls(model, None) == ()
-    (found,) = static_pitfalls(torch.ao.quantization.quantize_dynamic(model), None)
+    quantized = torch.ao.quantization.quantize_dynamic(model)  # type: ignore[no-untyped-call]
+    (found,) = static_pitfalls(quantized, None)
     assert found.kind is PitfallKind.QUANTIZED
     assert found.message.startswith("0, 2 and 1 more: quantized by PyTorch")
 
