@@ -18,7 +18,7 @@ import torch
 from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import ModelExportSpec
+from modelexport_api.spec import InputKind, ModelExportSpec
 from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import call_eagerly, explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
@@ -71,8 +71,8 @@ def capture(
     a program that holds for a part of the declared sizes only. `decisions`: those on values
     are forced, and numbers that forward takes from tensors stay tensors.
     """
-    plain = not strict and decisions is None
-    mode = _Mode(strict, any_range, decisions, choices=any_range and plain)
+    plain = not strict
+    mode = _Mode(strict, any_range, decisions, choices=any_range and plain and decisions is None)
     other = _between(bound_inputs) if plain and not any_range else None
     try:
         program = _captured(module, bound_inputs, code_dir, mode)
@@ -80,13 +80,18 @@ def capture(
         again: BoundInputs | None = None
         if failure.reason is Reason.DYNAMIC_DIM_SPECIALIZED:
             again = other  # the least size often leaves a map of one row, with its own conditions
-        elif plain and not any_range and speak_of_values(modules_of(module, code_dir)):
+        elif (
+            plain
+            and decisions is None
+            and not any_range
+            and speak_of_values(modules_of(module, code_dir))
+        ):
             again = bound_inputs
         if again is not None:
             with suppress(ExportFailure):
                 return _captured(module, again, code_dir, replace(mode, choices=True))
         raise
-    if other is not None and (guards := _guards(program, bound_inputs.spec)):
+    if other is not None and decisions is None and (guards := _guards(program, bound_inputs.spec)):
         with suppress(ExportFailure):
             whole = _captured(module, other, code_dir, replace(mode, choices=True))
             if len(_guards(whole, bound_inputs.spec)) < len(guards):
@@ -165,6 +170,7 @@ def _exported(
     """Return the module's graph; `modules`: those whose code computes with symbolic sizes."""
     spec, call = bound_inputs.spec, bound_inputs.call
     args, kwargs = call.example(bound_inputs.sizes.captured, numbers=Numbers.SYMBOLIC)
+    has_floats = any(entry.kind is InputKind.FLOAT for entry in spec.inputs)
     with (
         quiet(),
         torch.no_grad(),
@@ -185,7 +191,7 @@ def _exported(
         nullcontext() if mode.strict else sizes_in_simple_form(values_at),
         nullcontext()
         if mode.strict
-        else sizes_stay_symbolic(modules, tensors=mode.decisions is not None),
+        else sizes_stay_symbolic(modules, tensors=mode.decisions is not None or has_floats),
     ):
         return torch.export.export(
             module,

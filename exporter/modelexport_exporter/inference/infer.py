@@ -69,7 +69,7 @@ def infer(
     example = None
     progress(Stage.LOAD, 1.0, "running the model to find its inputs")
     if loaded.program is not None:
-        trial = Trial(module, by_parameters(()))
+        trial = Trial(module, by_parameters({}))
         extents, origin, runs = program_extents(loaded.program), "the exported program states it", 0
     elif arguments is not None:
         example = example_of(arguments, signature)

@@ -17,21 +17,35 @@ _VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 def passed_names(
     signature: Signature, stated: Sequence[StatedInput]
 ) -> list[tuple[str, Parameter | None]]:
-    """Return the names of the inputs, in order, each with its parameter.
+    """Return the names of the inputs, in order, each with its parameter; None for a part of one.
 
     Names that are no parameters are the user's own, and their inputs are passed in order: then all
     that forward requires has to be stated. Raises ExportFailure (InputsMismatch) otherwise.
     """
-    parameters, names = signature.parameters, [one.name for one in stated]
+    parameters = signature.parameters
+    names: dict[str, list[str]] = {}
+    for one in stated:
+        names.setdefault(head_of(one.name), []).append(one.name)
     variadic = any(signature.variadic(kind) for kind in _VARIADIC)
-    unknown = [name for name in names if name not in parameters]
+    unknown = [head for head in names if head not in parameters]
     if not unknown or variadic:
         required = [name for name in parameters if name in names or name in signature.required]
-        return [(name, parameters.get(name)) for name in (*required, *unknown)]
-    ordered = signature.ordered
-    if len(signature.required) <= len(names) <= len(ordered):
-        return [(name, parameters[own]) for name, own in zip(names, ordered, strict=False)]
-    raise _no_parameter(signature, unknown[0], names)
+        owners = {name: parameters.get(name) for name in (*required, *unknown)}
+    elif len(signature.required) <= len(names) <= len(signature.ordered):
+        pairs = zip(names, signature.ordered, strict=False)
+        owners = {head: parameters[own] for head, own in pairs}
+    else:
+        raise _no_parameter(signature, unknown[0], [*names])
+    return [
+        (name, owner if name == head else None)
+        for head, owner in owners.items()
+        for name in names.get(head, [head])
+    ]
+
+
+def head_of(name: str) -> str:
+    """Return the parameter that an input is a part of: `cache` for `cache.0.key`."""
+    return name.partition(".")[0]
 
 
 def _no_parameter(signature: Signature, unknown: str, names: Sequence[str]) -> ExportFailure:

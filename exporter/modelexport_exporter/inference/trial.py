@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from inspect import Parameter
 from typing import Any
 
 import torch
 
 from modelexport_api.spec import DType, InputKind
 from modelexport_exporter.call.call import Arguments
+from modelexport_exporter.call.nesting import build, nest
 from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.inference.guess import Guess, Guesses
@@ -93,15 +95,24 @@ class _Passed(CallMode):
         return func(*args, **kwargs)
 
 
-def by_parameters(parameters: Collection[str]) -> Callable[[Mapping[str, Any]], Arguments]:
-    """Return a function that passes values by name if all are parameters, else in order."""
+def by_parameters(parameters: Mapping[str, Parameter]) -> Callable[[Mapping[str, Any]], Arguments]:
+    """Return a function that passes values by name if all are parameters, else in order.
+
+    `batch.left` is the value of the key `left` of `batch`.
+    """
 
     def place(values: Mapping[str, Any]) -> Arguments:
-        return (
-            ((), dict(values)) if set(values) <= set(parameters) else (tuple(values.values()), {})
-        )
+        passed = {
+            name: build(value, _annotation(parameters.get(name)), name)
+            for name, value in nest(values.items()).items()
+        }
+        return ((), passed) if passed.keys() <= parameters.keys() else ((*passed.values(),), {})
 
     return place
+
+
+def _annotation(parameter: Parameter | None) -> Any:  # noqa: ANN401
+    return Parameter.empty if parameter is None else parameter.annotation
 
 
 def _value(guess: Guess, guesses: Guesses, constant: float | None) -> Any:  # noqa: ANN401

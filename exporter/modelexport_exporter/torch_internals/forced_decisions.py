@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -138,14 +138,32 @@ def _listed(x: Tensor) -> Any:  # noqa: ANN401
 
 def _made(data: Any, dtype: torch.dtype | None = None, **_: object) -> Any:  # noqa: ANN401
     """Return torch.tensor(data) of numbers that are tensors."""
-    parts = data if isinstance(data, list | tuple) else [data]
+    parts = list(_numbers_in(data))
     if not any(isinstance(part, Tensor) for part in parts):
         return NotImplemented
-    stacked = torch.stack([torch.as_tensor(part).reshape(()) for part in parts])
-    stacked = stacked if isinstance(data, list | tuple) else stacked.reshape(data.shape)
+    tensors = [torch.as_tensor(part).reshape(()) for part in parts]
+    if any(tensor.is_floating_point() for tensor in tensors):
+        tensors = [tensor.to(torch.float64) for tensor in tensors]
+    stacked = torch.stack(tensors)
+    stacked = stacked.reshape(_shape_of(data))
     if dtype is None and stacked.dtype is torch.float64:
         dtype = torch.get_default_dtype()
     return stacked if dtype is None else stacked.to(dtype)
+
+
+def _numbers_in(data: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Yield the numbers of lists in each other, row by row."""
+    if isinstance(data, list | tuple):
+        for part in data:
+            yield from _numbers_in(part)
+    else:
+        yield data
+
+
+def _shape_of(data: Any) -> tuple[int, ...]:  # noqa: ANN401
+    if isinstance(data, list | tuple):
+        return (len(data), *(_shape_of(data[0]) if data else ()))
+    return tuple(data.shape) if isinstance(data, Tensor) else ()
 
 
 _NUMBERS: dict[Any, Callable[..., Any]] = {

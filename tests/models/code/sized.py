@@ -132,10 +132,11 @@ class EachSize(nn.Module):
         self.scale = nn.Parameter(torch.rand(1))
 
     def forward(self, x: Tensor) -> Tensor:
-        total, row = x[0] * 0, 0
-        while row < x.shape[0]:
+        total = x[0] * 0
+        for row in range(x.shape[0] + 1):
+            if row == x.shape[0]:
+                break
             total = torch.sin(total * 0.5 + x[row])
-            row += 1
         return total * self.scale
 
 

@@ -47,13 +47,17 @@ def model_by_value(
         graph=partial(_graph_of_paths, progress=progress),
         most=MOST_PIECES,
     )
-    try:
-        return by_size(subject)
-    except ExportFailure:
-        chosen = with_chosen_numbers(subject)
-        if chosen is None:
-            raise
-        return by_size(chosen)
+    first: ExportFailure | None = None
+    for model in (subject, *with_chosen_numbers(subject)):
+        try:
+            return by_size(model)
+        except ExportFailure as failure:
+            first = first or failure
+            import traceback
+
+            traceback.print_exc()
+    assert first is not None
+    raise first
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Integer inputs of few values: a path through the model for each, where it needs the number."""
+"""Inputs of few values, Bool and Int: a path through the model for each, where it needs them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,17 +16,20 @@ from modelexport_exporter.torch_internals import pytree
 from modelexport_exporter.torch_internals.forced_decisions import MOST_VALUES, ForcedDecisions
 
 
-def with_chosen_numbers(subject: ModelToCapture) -> ModelToCapture | None:
-    """Return the model whose Ints of few values are chosen before it runs; None if it has none."""
-    bound = subject.bound_inputs
-    names = frozenset(
+def with_chosen_numbers(subject: ModelToCapture) -> Iterator[ModelToCapture]:
+    """Yield the model whose Bools are chosen before it runs, then with its Ints of few values."""
+    inputs = subject.bound_inputs.call.inputs
+    bools = frozenset(entry.name for entry in inputs if entry.kind is InputKind.BOOL)
+    ints = frozenset(
         entry.name
-        for entry in bound.call.inputs
+        for entry in inputs
         if entry.kind is InputKind.INT and _count(entry) <= MOST_VALUES
     )
-    if not names:
-        return None
-    return replace(subject, bound_inputs=replace(bound, call=replace(bound.call, chosen=names)))
+    for names in dict.fromkeys((bools, bools | ints)):
+        if names:
+            bound = subject.bound_inputs
+            call = replace(bound.call, chosen=names)
+            yield replace(subject, bound_inputs=replace(bound, call=call))
 
 
 def _count(entry: Input) -> int:
@@ -44,18 +48,19 @@ def with_numbers(
     if len(leaves) != len(call.slots):
         return args, kwargs
     for place, (leaf, slot) in enumerate(zip(leaves, call.slots, strict=True)):
-        if isinstance(slot, Leaf) and slot.entry.name in call.chosen:
-            leaves[place] = decisions.choose(leaf, *integer_range(slot.entry))
-        elif isinstance(slot, Leaf) and _is_bounded(slot.entry, leaf):
+        if not isinstance(slot, Leaf) or not isinstance(leaf, torch.Tensor):
+            continue  # forward runs eagerly, with Python's numbers
+        if slot.entry.name in call.chosen:
+            of_bool = slot.entry.kind is InputKind.BOOL
+            low, high = (0, 1) if of_bool else integer_range(slot.entry)
+            number = decisions.choose(leaf, low, high)
+            leaves[place] = bool(number) if of_bool else number
+        elif _is_bounded(slot.entry):
             decisions.bounded.add(leaf, *integer_range(slot.entry))
     args, kwargs = pytree.tree_unflatten(leaves, structure)
     return args, kwargs
 
 
-def _is_bounded(entry: Input, leaf: object) -> bool:
-    return (
-        isinstance(leaf, torch.Tensor)
-        and entry.kind is InputKind.TENSOR
-        and entry.dtype not in FLOATS
-        and entry.range is not None
-    )
+def _is_bounded(entry: Input) -> bool:
+    of_integers = entry.kind is InputKind.TENSOR and entry.dtype not in FLOATS
+    return of_integers and entry.range is not None

@@ -63,6 +63,26 @@ def assigned(statements: Sequence[ast.stmt]) -> set[str]:
     return names - {"", "self", "cls"}
 
 
+def fresh(statements: Sequence[ast.stmt]) -> set[str]:
+    """Return the variables that statements assign, whatever they held, before they read them."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    for own in statements:
+        inside = {part.id for part in ast.walk(own) if isinstance(part, ast.Name)}
+        targets = own.targets if isinstance(own, ast.Assign) else []
+        assigned_here = {part for target in targets for part in _plain_names(target)}
+        value = own.value if isinstance(own, ast.Assign) else own
+        read = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+        found |= assigned_here - seen - read
+        seen |= inside
+    return found
+
+
+def _plain_names(target: ast.expr) -> set[str]:
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    return {part.id for part in parts if isinstance(part, ast.Name)}
+
+
 def appended(statements: Sequence[ast.stmt]) -> set[str]:
     """Return the variables to which statements append."""
     joined = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
-from modelexport_exporter.convert.size_loops import indexing, source
+from modelexport_exporter.convert.size_loops import indexing, source, whiles
 from modelexport_exporter.convert.size_loops.body_mode import (
     as_put,
     note_made,
@@ -59,11 +59,11 @@ class Loop:
         assert self._items is not None
         before = {name: variables.get(name, MISSING) for name in names}
         try:
-            return _Whole(self._items, body, grown, used).run(before, 0)
+            return _Whole(self._items, body, grown, used).run(before, 0, variables)
         except Exception:  # noqa: BLE001 - the first step may be another than the rest
             first = dict(body(self._items.at(0), *_own(before, grown).values()))
             before = {name: _plain(first.get(name, MISSING), before[name]) for name in names}
-            return _Whole(self._items, body, grown, used).run(before, 1)
+            return _Whole(self._items, body, grown, used).run(before, 1, first)
 
 
 def _plain(value: Any, before: Any) -> Any:  # noqa: ANN401
@@ -91,15 +91,20 @@ class _Whole:
     grown: Sequence[str]
     used: Sequence[str]
 
-    def run(self, before: Mapping[str, Any], first: int) -> dict[str, Any]:
-        """Return the variables after the steps from `first` on. Raises NotOneStep."""
+    def run(
+        self, before: Mapping[str, Any], first: int, without: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the variables after the steps from `first` on. Raises NotOneStep.
+
+        `without`: the variables where there are no such steps.
+        """
         size = self.over.count
         with not_recorded(size):
             passed = _own(before, self.grown)
             with reading(tensors_in(list(passed.values()))) as seen:
                 item = self.over.at(number_between(first, size))
                 after = self.body(item, *passed.values())
-        variables = plan(before, passed, after, self.used, seen.used)
+        variables = plan(before, passed, after, self.used, seen.used, without=without)
         carried = [one for variable in variables for one in variable.initial]
 
         def step(
@@ -170,6 +175,8 @@ def listed(values: Any, function: Callable[..., Any], single: bool) -> list[Any]
 
 NAMES: Mapping[str, Any] = {
     source.LOOP: Loop,
+    whiles.COUNTS: whiles.counts,
+    whiles.COUNTED: whiles.counted,
     source.LISTED: listed,
     source.ITEMS: items,
     source.ROWS: rows,

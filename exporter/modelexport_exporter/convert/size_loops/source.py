@@ -19,11 +19,13 @@ from modelexport_exporter.convert.size_loops.bodies import (
     asks_for_its_class,
     assigned,
     can_be_a_function,
+    fresh,
     loads,
     name_of,
     own_nodes,
     stored,
 )
+from modelexport_exporter.convert.size_loops.whiles import with_counted_loops
 from modelexport_exporter.convert.written_source import PREFIX, as_list, at, call, filled
 
 LOOP, LISTED, ITEMS, ROWS, SET = (
@@ -37,20 +39,28 @@ def with_loops(tree: ast.Module) -> set[tuple[str, int]]:
     """Change a module's functions in place; return the name and the first line of each changed."""
     changed = set()
     for node in list(ast.walk(tree)):
-        if isinstance(node, ast.FunctionDef) and _has_loops(node):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        counts = _may_be_written(node) and with_counted_loops(node)
+        if _has_loops(node):
             writer = _Writer(node)
             node.body = [one for own in node.body for one in as_list(writer.visit(own))]
-            if writer.changed:
+            if writer.changed or counts:
                 first = min([node.lineno, *(own.lineno for own in node.decorator_list)])
                 changed.add((node.name, first))
     ast.fix_missing_locations(tree)
     return changed
 
 
+def _may_be_written(function: ast.FunctionDef) -> bool:
+    nodes = own_nodes(function.body)
+    return not any(isinstance(own, ast.Global | ast.Nonlocal) for own in nodes)
+
+
 def _has_loops(function: ast.FunctionDef) -> bool:
-    nodes = list(own_nodes(function.body))
-    scoped = any(isinstance(own, ast.Global | ast.Nonlocal) for own in nodes)
-    return not scoped and any(isinstance(own, ast.For | ast.ListComp) for own in nodes)
+    nodes = own_nodes(function.body)
+    loops = any(isinstance(own, ast.For | ast.ListComp) for own in nodes)
+    return loops and _may_be_written(function)
 
 
 class _Writer(ast.NodeTransformer):
@@ -69,9 +79,9 @@ class _Writer(ast.NodeTransformer):
     def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
         if not can_be_a_function(node):
             return self.generic_visit(node)
-        names = sorted(assigned(node.body))
-        targets = sorted(set(stored([node.target])) - set(names))
-        used = sorted({*names, *targets} & set(self._used_outside(node)))
+        changed = assigned(node.body)
+        names = sorted(changed - fresh(node.body))
+        used = sorted({*changed, *stored([node.target])} & set(self._used_outside(node)))
         grown = sorted(appended(node.body) & set(names))
         self.changed = True
         items = self._items(node.iter)

@@ -132,11 +132,14 @@ def plan(
     after: Mapping[str, Any],
     used: Sequence[str],
     read: set[int],
+    *,
+    without: Mapping[str, Any],
 ) -> list[Variable]:
     """Return what each variable is. Raises NotOneStep.
 
     `passed`: the values that the step got, `after`: those after it; `used`: names that are used
-    after the loop; `read`: the identities of tensors in `passed` that the step used.
+    after the loop; `read`: the identities of tensors in `passed` that the step used; `without`: the
+    values where there is no step.
     """
     found = []
     for name in sorted({*before, *after}):
@@ -147,7 +150,7 @@ def plan(
             continue
         if old is MISSING or not _is_read(old, value, read):
             if name in used and value is not MISSING:
-                found.append(_last(name, value))
+                found.append(_last(name, value, without.get(name, MISSING)))
             elif name in before:
                 found.append(Variable(name, before[name] if name not in after else MISSING))
             continue
@@ -184,15 +187,17 @@ def _carried(name: str, before: Any, old: Any, new: Any) -> Variable:  # noqa: A
     return variable
 
 
-def _last(name: str, value: Any) -> Variable:  # noqa: ANN401
-    """Return a variable that only a step gives a value: no step sees that before the first."""
+def _last(name: str, value: Any, without: Any) -> Variable:  # noqa: ANN401
+    """Return a variable that no step reads; `without`: its value where there is no step."""
     leaves, structure = tree_flatten(value)
+    others, other = tree_flatten(without)
     variable = Variable(name, MISSING, "carried", structure)
-    for leaf in leaves:
+    for place, leaf in enumerate(leaves):
         if not isinstance(leaf, Tensor):
             raise NotOneStep
+        same = other == structure and _alike(leaf, others[place])
         zeros = torch.zeros(tuple(leaf.shape), dtype=leaf.dtype, device=leaf.device)
-        _carry(variable, zeros, number=False)
+        _carry(variable, others[place] if same else zeros, number=False)
     return variable
 
 

@@ -35,6 +35,12 @@ def passed(forward: Callable[..., object], *names: str) -> dict[str, str | None]
         (two, ["scale"], {"ids": "ids", "mask": "mask", "scale": "scale"}),
         (two, ["tokens", "keep"], {"tokens": "ids", "keep": "mask"}),
         (two, ["mask", "ids"], {"ids": "ids", "mask": "mask"}),
+        (
+            two,
+            ["ids.left", "ids.right", "mask"],
+            {"ids.left": None, "ids.right": None, "mask": "mask"},
+        ),
+        (one, ["cache.0.key", "cache.1.key"], {"cache.0.key": None, "cache.1.key": None}),
         (any_names, ["ids", "labels"], {"ids": "ids", "labels": None}),
     ],
 )
