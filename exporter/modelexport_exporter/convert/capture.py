@@ -18,11 +18,11 @@ import torch
 from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import InputKind, ModelExportSpec
+from modelexport_api.spec import Dim, InputKind, ModelExportSpec
 from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import call_eagerly, explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
-from modelexport_exporter.convert.program_dims import check_numbers_kept, symbol_names
+from modelexport_exporter.convert.program_dims import check_numbers_kept, number_names, symbol_names
 from modelexport_exporter.convert.size_choices import choices_as_arithmetic, speak_of_values
 from modelexport_exporter.convert.size_expressions import at_all_sizes, values_at
 from modelexport_exporter.convert.size_guards import conditions_of, find_size_guards
@@ -35,6 +35,7 @@ from modelexport_exporter.core.user_frame import UserLine, message_of
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.decompositions.capture.causal_attention import attention_causal_by_size
 from modelexport_exporter.decompositions.capture.tensors_of_sizes import as_tensor
+from modelexport_exporter.sampling.draw import integer_range
 from modelexport_exporter.torch_internals.asserted_quotients import quotients_are_asserted
 from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
 from modelexport_exporter.torch_internals.derived_dims import both_bounds_known
@@ -79,7 +80,8 @@ def capture(
     except ExportFailure as failure:
         again: BoundInputs | None = None
         if failure.reason is Reason.DYNAMIC_DIM_SPECIALIZED:
-            again = other  # the least size often leaves a map of one row, with its own conditions
+            # The least size often leaves a map of one row, with its own conditions.
+            again = (other or bound_inputs) if plain and not any_range else None
         elif (
             plain
             and decisions is None
@@ -91,19 +93,30 @@ def capture(
             with suppress(ExportFailure):
                 return _captured(module, again, code_dir, replace(mode, choices=True))
         raise
-    if other is not None and decisions is None and (guards := _guards(program, bound_inputs.spec)):
+    guards = _guards(program, bound_inputs.spec) if plain and not any_range else ()
+    if guards:
+        taken = list(decisions.taken) if decisions is not None else []
         with suppress(ExportFailure):
-            whole = _captured(module, other, code_dir, replace(mode, choices=True))
+            inputs = other or bound_inputs
+            whole = _captured(module, inputs, code_dir, replace(mode, choices=True))
             if len(_guards(whole, bound_inputs.spec)) < len(guards):
                 return whole
+        if decisions is not None:
+            decisions.taken[:] = taken
     return program
 
 
 def _guards(program: ExportedProgram, spec: ModelExportSpec) -> Sequence[SizeGuard]:
-    """Return the conditions of a program that some declared sizes do not fulfil."""
-    names = symbol_names(program, spec)
+    """Return the conditions of a program that some declared sizes or numbers do not fulfil."""
+    numbers = number_names(program, spec)
+    names = symbol_names(program, spec) | numbers
     deferred = tuple(deferred_conditions(program))
-    return find_size_guards(tuple(conditions_of(program, names, None, deferred)), spec)
+    ranges = {
+        entry.name: integer_range(entry) for entry in spec.inputs if entry.name in numbers.values()
+    }
+    dims = {name: Dim.model_construct(min=low, max=high) for name, (low, high) in ranges.items()}
+    conditions = tuple(conditions_of(program, names, None, deferred))
+    return find_size_guards(conditions, spec.model_copy(update={"dims": {**spec.dims, **dims}}))
 
 
 def _between(bound_inputs: BoundInputs) -> BoundInputs | None:

@@ -111,6 +111,16 @@ def sizes_in_program(program: ExportedProgram, spec: ModelExportSpec) -> Iterato
             yield SizeInProgram(entry, axis, declared, obtained)
 
 
+def number_names(program: ExportedProgram, spec: ModelExportSpec) -> dict[str, str]:
+    """Return the Int inputs by the symbols that the program has for them."""
+    pairs = zip(_inputs(program), spec.inputs, strict=False)
+    return {
+        size_expression(obtained): entry.name
+        for obtained, entry in pairs
+        if isinstance(obtained, torch.SymInt) and entry.kind is InputKind.INT
+    }
+
+
 def _inputs(program: ExportedProgram) -> Iterator[object]:
     """Yield the program's inputs, without values that are constant in it."""
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -32,15 +33,18 @@ def _one_test_is_one_worker() -> Iterator[None]:
 
 
 def exported(
-    factory: type[torch.nn.Module], directory: Path, code: str = "deciding"
+    factory: type[torch.nn.Module],
+    directory: Path,
+    code: str = "deciding",
+    numbers: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[ExportTask, ConvertedModel]:
-    """Export a model of 3 columns and 3..6 rows."""
+    """Export a model of 3 columns and 3..6 rows, and numbers as further inputs."""
     model = replace(
         catalog.SINE,
         name=factory.__name__,
         factory=f"{code}:{factory.__name__}",
         code=CODE / f"{code}.py",
-        inputs=[{"name": "x", "shape": ["n", 3]}],
+        inputs=[{"name": "x", "shape": ["n", 3]}, *map(dict, numbers)],
         outputs=["y"],
         dims={"n": {"min": 3, "max": 6}},
         write=initialised(factory),
@@ -66,6 +70,43 @@ def test_all_paths_are_in_the_file_and_verify(
     outcome = verify_model(task, converted, silent)
     assert outcome.summary.verdict is Verdict.VERIFIED, outcome
     assert not outcome.not_compared
+
+
+@pytest.mark.parametrize(
+    ("factory", "numbers", "decisions"),
+    [
+        pytest.param(
+            deciding.Controlled,
+            [{"name": "gain", "kind": "Float"}, {"name": "limited", "kind": "Bool"}],
+            1,
+            id="a switch in a loop",
+        ),
+        pytest.param(
+            deciding.Turned,
+            [{"name": "angle", "kind": "Float"}, {"name": "mirrored", "kind": "Bool"}],
+            1,
+            id="functions of math",
+        ),
+        pytest.param(
+            deciding.Exits,
+            [
+                {"name": "depth", "kind": "Int", "range": [1, 3]},
+                {"name": "rectified", "kind": "Bool"},
+            ],
+            5,
+            id="a number of layers",
+        ),
+    ],
+)
+def test_numbers_that_python_reads_decide(
+    factory: type[torch.nn.Module],
+    numbers: Sequence[Mapping[str, Any]],
+    decisions: int,
+    tmp_path: Path,
+) -> None:
+    task, converted = exported(factory, tmp_path, numbers=numbers)
+    assert converted.op_counts["If"] == decisions
+    assert verify_model(task, converted, silent).summary.verdict is Verdict.VERIFIED
 
 
 def test_what_paths_have_in_common_is_computed_once(tmp_path: Path) -> None:

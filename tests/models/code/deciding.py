@@ -95,3 +95,49 @@ class OtherType(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x.long() if self.rule(x) else x * self.scale
+
+
+class Controlled(nn.Module):
+    """A switch within a loop over the rows, and gains that are numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.rand(1))
+
+    def forward(self, x: Tensor, gain: float, limited: bool) -> Tensor:
+        total, rows = torch.zeros_like(x[0]), []
+        previous: Tensor | None = None
+        for row in x.unbind(0):
+            step = 0 if previous is None else row - previous
+            total = total + row * self.scale
+            if limited:
+                total = total.clamp(-1.0, 1.0)
+            rows.append(total * gain + step)
+            previous = row
+        return torch.stack(rows)
+
+
+class Turned(nn.Module):
+    """Turns rows by an angle that is a number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.rand(1))
+
+    def forward(self, x: Tensor, angle: float, mirrored: bool) -> Tensor:
+        cos, sin = math.cos(angle), math.sin(angle)
+        turn = torch.tensor([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]], dtype=x.dtype)
+        return x @ turn * self.scale * (-1 if mirrored else 1)
+
+
+class Exits(nn.Module):
+    """As many layers as a number says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(3, 3) for _ in range(3))
+
+    def forward(self, x: Tensor, depth: int, rectified: bool) -> Tensor:
+        for layer in self.layers[:depth]:
+            x = layer(x).relu() if rectified else layer(x)
+        return x

@@ -62,9 +62,13 @@ def model_by_size(
         sizes = ", ".join(f"{name}={size}" for name, size in at.items())
         progress(f"capturing the graph at {sizes}" if sizes else "capturing the graph")
         sized = replace(subject.bound_inputs, sizes=replace(known, captured=dict(at)))
-        found = (graph or captured_graph)(replace(subject, bound_inputs=sized))
-        failing = _failing(found.conditions, grid, spec, rare)
-        region = Region(tuple(failing))
+        capture_graph = graph or captured_graph
+        found = capture_graph(replace(subject, bound_inputs=sized))
+        region = Region(tuple(_failing(found.conditions, grid, spec, rare)))
+        fixed = _smallest_fixed(sized)
+        if fixed is not None and not grid.contains(region, at):
+            found = capture_graph(replace(subject, bound_inputs=fixed))
+            region = Region(tuple(_failing(found.conditions, grid, spec, rare)))
         if not grid.contains(region, at):
             raise _not_its_own(region, sizes)
         pieces.append(Piece(finish(found.translation, optimize=optimize), region))
