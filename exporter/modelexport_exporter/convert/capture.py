@@ -48,6 +48,7 @@ from modelexport_exporter.torch_internals.known_integers import (
     note_numbers,
 )
 from modelexport_exporter.torch_internals.memory_formats import memory_formats_narrow_no_size
+from modelexport_exporter.torch_internals.module_conversions import conversions_without_effect
 from modelexport_exporter.torch_internals.reshapes import copies_narrow_no_size
 from modelexport_exporter.torch_internals.simple_sizes import sizes_in_simple_form
 from modelexport_exporter.torch_internals.slice_bounds import slices_of_known_sizes
@@ -191,6 +192,7 @@ def _exported(
         accept_masks_as_given(),
         conditions_at_all_sizes(at_all_sizes),
         memory_formats_narrow_no_size(),
+        conversions_without_effect(),
         copies_narrow_no_size(),
         quotients_are_asserted(),
         slices_of_known_sizes(),

@@ -110,6 +110,8 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
         parameters(make)[:3] == ["self", "fake_mode", "t"]
     ),
     "torch.utils._mode_utils.no_dispatch": lambda guard: "__enter__" in dir(guard),
+    "'_apply'": lambda name: callable(getattr(torch.nn.Module, name)),
+    "torch.nn.Module._apply": lambda apply: parameters(apply) == ["self", "fn", "recurse"],
     "'_select_conv_backend'": lambda name: hasattr(torch._C, name),
     "'_conv_determine_backend_memory_format'": lambda name: hasattr(torch._C, name),
     "torch._C._select_conv_backend": chooses_a_kernel,

@@ -23,6 +23,7 @@ from modelexport_exporter.torch_internals import symbolics
 from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.function_overrides import show_inner_calls
+from modelexport_exporter.torch_internals.module_conversions import conversions_without_effect
 from modelexport_exporter.torch_internals.one_dnn import without_one_dnn
 from modelexport_exporter.torch_internals.script_annotations import readable_signatures
 from modelexport_exporter.torch_internals.symbolic_sizes import (
@@ -62,6 +63,7 @@ PATCHES: dict[str, tuple[Callable[[], AbstractContextManager[Any]], Look]] = {
     "builtins": (show_inner_calls, builtins),
     "functional": (show_inner_calls, lambda: vars(F)["has_torch_function_unary"]),
     "torch._tensor": (show_inner_calls, lambda: vars(_tensor)["has_torch_function_unary"]),
+    "conversions": (conversions_without_effect, lambda: vars(torch.nn.Module)["_apply"]),
     "oneDNN": (without_one_dnn, lambda: torch.backends.mkldnn.enabled),
     "annotations": (lambda: readable_signatures({}), lambda: torch.jit.frontend.build_def),
     "sizes 0 and 1": (treat_0_and_1_as_any_size, lambda: _config.backed_size_oblivious),
