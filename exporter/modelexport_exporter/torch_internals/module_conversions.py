@@ -24,7 +24,7 @@ def conversions_without_effect() -> Iterator[None]:
     own = Module._apply  # noqa: SLF001
 
     @wraps(own)
-    def apply(module: Module, fn: _Function, recurse: bool = True) -> Module:  # noqa: FBT001, FBT002
+    def apply(module: Module, fn: _Function, recurse: bool = True) -> Module:
         tensors = chain(module.parameters(recurse), module.buffers(recurse))
         with torch.no_grad():
             unchanged = all(fn(tensor) is tensor for tensor in tensors)

@@ -14,6 +14,7 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict
+from modelexport_exporter.convert.by_size import capture_pieces
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung
 from modelexport_exporter.workers.export import export_model
@@ -127,6 +128,14 @@ def test_too_many_graphs_are_refused_with_some_of_their_sizes(tmp_path: Path) ->
     with pytest.raises(ExportFailure, match=r"more than 12 parts .*n == \d+") as caught:
         exported(sized.EachSize, tmp_path)
     assert caught.value.reason is Reason.DYNAMIC_DIM_SPECIALIZED
+
+
+def test_pieces_that_take_too_long_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture_pieces, "MOST_SECONDS", 0.0)
+    with pytest.raises(ExportFailure, match="more parts of the declared sizes than 1"):
+        exported(sized.EachSize, tmp_path, largest=6)
 
 
 def test_outputs_of_another_rank_are_refused(tmp_path: Path) -> None:

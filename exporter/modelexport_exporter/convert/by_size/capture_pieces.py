@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
@@ -32,6 +33,8 @@ from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
 
 MOST_PIECES = 12
+MOST_SECONDS = 150.0
+"""After which no further piece is begun."""
 Rare = dict[Condition, list[dict[str, int]]]
 """By condition that the grid's sizes fulfil: others that do not, of many more combinations.
 
@@ -56,9 +59,12 @@ def model_by_size(
     pieces: list[Piece] = []
     rare: Rare = {}
     at: Mapping[str, int] | None = known.captured
+    until = time.monotonic() + MOST_SECONDS
     while at is not None:
+        if pieces and time.monotonic() > until:
+            raise _too_many(pieces, at, f"more parts of the declared sizes than {len(pieces)}")
         if len(pieces) == most or grid.fewest([piece.region for piece in pieces]) > most:
-            raise _too_many(pieces, at, most)
+            raise _too_many(pieces, at, f"more than {most} parts of the declared sizes")
         sizes = ", ".join(f"{name}={size}" for name, size in at.items())
         progress(f"capturing the graph at {sizes}" if sizes else "capturing the graph")
         sized = replace(subject.bound_inputs, sizes=replace(known, captured=dict(at)))
@@ -219,13 +225,12 @@ def _guards(pieces: Sequence[Piece], grid: Grid) -> Iterator[SizeGuard]:
         earlier.append(piece.region)
 
 
-def _too_many(pieces: Sequence[Piece], left: Mapping[str, int], most: int) -> ExportFailure:
+def _too_many(pieces: Sequence[Piece], left: Mapping[str, int], parts: str) -> ExportFailure:
     some = "; ".join(str(piece.region) for piece in pieces[:3])
     sizes = ", ".join(f"{name}={size}" for name, size in left.items())
     return ExportFailure(
         Reason.DYNAMIC_DIM_SPECIALIZED,
-        f"the model has another graph for more than {most} parts of the declared sizes "
-        f"({some}; …; left is, among others, {sizes})",
+        f"the model has another graph for {parts} ({some}; …; left is, among others, {sizes})",
         "Compute with sizes in torch operators, or declare in dims only the sizes in use.",
     )
 
