@@ -28,7 +28,7 @@ def conversions_without_effect() -> Iterator[None]:
         tensors = chain(module.parameters(recurse), module.buffers(recurse))
         with torch.no_grad():
             unchanged = all(fn(tensor) is tensor for tensor in tensors)
-        return module if unchanged else own(module, fn, recurse)
+        return module if unchanged else own(module, fn, recurse)  # type: ignore[no-untyped-call]
 
     with patch.object(Module, "_apply", apply):
         yield
