@@ -34,6 +34,7 @@ from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.core.user_frame import UserLine, message_of
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.decompositions.capture.causal_attention import attention_causal_by_size
+from modelexport_exporter.decompositions.capture.nms_by_class import nms_by_class_of_any_number
 from modelexport_exporter.decompositions.capture.tensors_of_sizes import as_tensor
 from modelexport_exporter.sampling.draw import integer_range
 from modelexport_exporter.torch_internals.asserted_quotients import quotients_are_asserted
@@ -201,6 +202,7 @@ def _exported(
         nullcontext() if mode.strict else capturing_calls(spec.export.rewrites.disabled),
         nullcontext() if mode.strict else typed_tensors_of_sizes(modules, as_tensor),
         nullcontext() if mode.strict else attention_causal_by_size(modules),
+        nullcontext() if mode.strict else nms_by_class_of_any_number(modules),
         nullcontext() if mode.strict else wrapped_forward(module, returning_tensors),
         choices_as_arithmetic(modules) if mode.choices else nullcontext(),
         nullcontext() if mode.strict else sizes_in_simple_form(values_at),
