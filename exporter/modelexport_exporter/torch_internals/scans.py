@@ -66,7 +66,7 @@ def scan(
     some = has_steps(first, size)
     places = torch.arange(first, size if some else torch.sym_max(size, first + 1))
     # What shares memory with another input would be refused.
-    inputs = [one.clone() for one in carried]
+    inputs = [_in_order(one) for one in carried]
     others = [
         one.clone() if isinstance(one, Tensor) and not isinstance(one, torch.nn.Parameter) else one
         for one in reads
@@ -77,6 +77,11 @@ def scan(
     any_step = torch.ops.aten.scalar_tensor(torch.sym_min(1, count)) > 0
     kept = [torch.where(any_step, new, old) for new, old in zip(last, inputs, strict=True)]
     return kept, [one[:count] for one in results]
+
+
+def _in_order(one: Tensor) -> Tensor:
+    """Return a copy whose strides are those of its shape: torch wants the same in all steps."""
+    return one.clone(memory_format=torch.contiguous_format)
 
 
 def _scan(
@@ -91,7 +96,7 @@ def _scan(
     def combine(*flat: Any) -> list[Tensor]:  # noqa: ANN401
         place = _bounded(flat[count].item(), *bounds)
         carried_on, results = step(place, flat[:count], flat[count + 1 :])
-        return [one.clone() for one in (*carried_on, *results)]
+        return [_in_order(one) for one in (*carried_on, *results)]
 
     if get_proxy_mode() is None:  # for the shapes alone
         with _environment(bounds[1]).ignore_fresh_unbacked_symbols():

@@ -25,7 +25,7 @@ from modelexport_exporter.convert.size_loops.bodies import (
     own_nodes,
     stored,
 )
-from modelexport_exporter.convert.size_loops.whiles import with_counted_loops
+from modelexport_exporter.convert.size_loops.whiles import is_counted, with_counted_loops
 from modelexport_exporter.convert.written_source import PREFIX, as_list, at, call, filled
 
 LOOP, LISTED, ITEMS, ROWS, SET = (
@@ -81,7 +81,9 @@ class _Writer(ast.NodeTransformer):
             return self.generic_visit(node)
         changed = assigned(node.body)
         names = sorted(changed - fresh(node.body))
-        used = sorted({*changed, *stored([node.target])} & set(self._used_outside(node)))
+        # What counted in a `while` is assigned again after it.
+        targets = set() if is_counted(node) else {*stored([node.target])}
+        used = sorted((changed | targets) & set(self._used_outside(node)))
         grown = sorted(appended(node.body) & set(names))
         self.changed = True
         items = self._items(node.iter)

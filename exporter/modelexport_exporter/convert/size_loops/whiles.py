@@ -29,6 +29,11 @@ def with_counted_loops(function: ast.FunctionDef) -> bool:
     return writer.changed
 
 
+def is_counted(loop: ast.For) -> bool:
+    """Return whether a `for` was written for a `while`."""
+    return loop.type_comment == COUNTED
+
+
 def counts(start: object, bound: object) -> bool:
     """Return whether both are integers or sizes: a `while` may count to 2.5, too."""
     return all(
@@ -69,7 +74,7 @@ def _as_for(node: ast.While) -> list[ast.stmt] | None:
     name, bound = found
     plain = deepcopy(node)
     body = node.body[:-1] or [ast.Pass()]
-    loop = ast.For(ast.Name(name, ast.Store()), ast.Constant(None), body, [])
+    loop = ast.For(ast.Name(name, ast.Store()), ast.Constant(None), body, [], COUNTED)
     if node.orelse or not can_be_a_function(loop) or not _is_fixed(bound, body, name):
         return None
     start, end = (f"{PREFIX}{part}_{node.lineno}_{node.col_offset}" for part in ("start", "end"))

@@ -127,6 +127,40 @@ class Counted(Model):
         return torch.stack(outs).sum(0) / len(outs)
 
 
+class Turned(Model):
+    """Carries a tensor whose rows do not lie one after the other, at first."""
+
+    def forward(self, x):  # noqa: ANN001
+        h, outs = torch.zeros(4, 2).t(), []
+        for t in range(x.shape[1]):
+            h = torch.tanh(x[:, t] + h @ self.weight)
+            outs.append(h)
+        return torch.stack(outs, 1), h
+
+
+class While(Model):
+    def forward(self, x):  # noqa: ANN001
+        outs, h, t = [x[:, 0]], x[:, 0], 1
+        while t < x.shape[1]:
+            h = torch.tanh(h @ self.weight) + x[:, t]
+            outs.append(h)
+            t += 1
+        return torch.stack(outs, 1), h * t
+
+
+class Fresh(Model):
+    """`step` is a number first, and is assigned before it is read; `last` is used afterwards."""
+
+    def forward(self, x):  # noqa: ANN001
+        previous, outs, last = None, [], x[:, 0] * 3
+        for row in x.unbind(1):
+            step = 0 if previous is None else row - previous
+            last = row * 2
+            outs.append(last + step)
+            previous = row
+        return torch.stack(outs), last
+
+
 def export(module):  # noqa: ANN001
     with (
         torch.no_grad(),
@@ -152,6 +186,9 @@ def export(module):  # noqa: ANN001
         LookingBack,
         Pairs,
         Counted,
+        Turned,
+        While,
+        Fresh,
     ],
 )
 def test_one_step_is_right_for_all_numbers_of_steps(model) -> None:  # noqa: ANN001
