@@ -19,6 +19,7 @@ from modelexport_exporter.convert.size_choices.conditions import (
     is_size,
 )
 from modelexport_exporter.torch_internals.call_mode import CallMode, call_name
+from modelexport_exporter.torch_internals.pytree import tensors_in
 
 _SAME_VALUES = frozenset({"contiguous", "clone"})
 _READING = frozenset({"size", "dim", "numel", "__get__", "is_floating_point"})
@@ -101,7 +102,7 @@ class _Masking(CallMode):
 
     def on_call(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         name = call_name(func)
-        if name in _READING:
+        if name in _READING or not tensors_in((args, dict(kwargs))):
             return func(*args, **kwargs)
         if func is F.pad:
             return self._padded(*args, **kwargs)

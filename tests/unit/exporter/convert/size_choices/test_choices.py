@@ -78,6 +78,19 @@ class BothSidesSet(nn.Module):
         return F.pad(x, (left, right))
 
 
+class PaddedAsByTensorFlow(nn.Module):
+    def forward(self, x):  # noqa: ANN001
+        for kernel, stride in ((3, 2), (5, 3)):
+            n = x.shape[-1]
+            if n % stride == 0:
+                whole = max(kernel - stride, 0)
+            else:
+                whole = max(kernel - (n % stride), 0)
+            left = whole // 2
+            x = F.avg_pool1d(F.pad(x, (left, whole - left)), kernel, stride)
+        return x
+
+
 def halved(function):  # noqa: ANN001
     @functools.wraps(function)
     def wrapper(*args):  # noqa: ANN002, ANN202
@@ -117,6 +130,7 @@ def export(module, most=40):  # noqa: ANN001
         PaddedTwice,
         CroppedIfPadded,
         BothSidesSet,
+        PaddedAsByTensorFlow,
         Decorated,
         NotReached,
     ],
