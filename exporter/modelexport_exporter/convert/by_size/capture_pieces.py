@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from modelexport_exporter.convert.size_guards import (
     MOST_SIZES,
     Condition,
     failing_at,
+    find_size_guards,
     guard_of,
     spread,
 )
@@ -35,6 +37,7 @@ from modelexport_exporter.torch_internals.forced_decisions import ForcedDecision
 MOST_PIECES = 12
 MOST_SECONDS = 150.0
 """After which no further piece is begun."""
+_EXCLUDES_ONE = re.compile(r"\w+ != 1")
 Rare = dict[Condition, list[dict[str, int]]]
 """By condition that the grid's sizes fulfil: others that do not, of many more combinations.
 
@@ -64,6 +67,8 @@ def model_by_size(
         if pieces and time.monotonic() > until:
             raise _too_many(pieces, at, f"more parts of the declared sizes than {len(pieces)}")
         if len(pieces) == most or grid.fewest([piece.region for piece in pieces]) > most:
+            if graph is not None and pieces and _only_excludes_one(pieces[0].region):
+                return _for_all(pieces[0], spec)
             raise _too_many(pieces, at, f"more than {most} parts of the declared sizes")
         sizes = ", ".join(f"{name}={size}" for name, size in at.items())
         progress(f"capturing the graph at {sizes}" if sizes else "capturing the graph")
@@ -211,6 +216,18 @@ def _places(spec: ModelExportSpec) -> dict[str, tuple[int, int]]:
             if isinstance(size, str) and is_dynamic(spec.dims[size]):
                 places.setdefault(size, (number, axis))
     return places
+
+
+def _only_excludes_one(region: Region) -> bool:
+    """Return whether a graph holds but where a size is 1, which mostly broadcasts alike."""
+    return all(_EXCLUDES_ONE.fullmatch(condition) for condition in region.conditions)
+
+
+def _for_all(piece: Piece, spec: ModelExportSpec) -> SeveralGraphs:
+    """Return one graph for all sizes, and as guards those for which it was not captured."""
+    conditions = [Condition.on_dims(condition) for condition in piece.region.conditions]
+    whole = joined([Piece(piece.model, Region(()))], _places(spec))
+    return SeveralGraphs(whole, find_size_guards(conditions, spec))
 
 
 def _guards(pieces: Sequence[Piece], grid: Grid) -> Iterator[SizeGuard]:
