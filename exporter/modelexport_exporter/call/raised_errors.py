@@ -7,12 +7,17 @@ import re
 import traceback
 from collections.abc import Callable
 
+import torch
+
 from modelexport_exporter.core import place
 from modelexport_exporter.core.foreign_messages import NO_GPU
 from modelexport_exporter.core.user_frame import text_of
 
 _DEFECTS = (AttributeError, NameError, NotImplementedError, RecursionError)
 """They are raised whatever the inputs are."""
+_OF_STRINGS = re.compile(
+    r"'Tensor' object has no attribute '(lower|upper|split|strip|encode|startswith|endswith|join)'"
+)
 _READ_BY_KEY = re.compile(r"""[\w)\]]\[\s*["']""")
 
 
@@ -41,6 +46,19 @@ def _is_of_key(error: BaseException) -> bool:
     return isinstance(error, TypeError | IndexError) and bool(_READ_BY_KEY.search(line))
 
 
+def _is_of_strings(error: BaseException) -> bool:
+    return isinstance(error, AttributeError) and bool(_OF_STRINGS.search(text_of(error)))
+
+
+def _is_of_lengths(error: BaseException) -> bool:
+    return "enforce_sorted" in text_of(error)
+
+
+def is_certain(error: BaseException) -> bool:
+    """Return whether the advice of an error is right whatever calls are accepted."""
+    return _is_of_strings(error) or _is_of_lengths(error)
+
+
 def _is_of_gpu(error: BaseException) -> bool:
     return any(words in text_of(error) for words in NO_GPU)
 
@@ -55,6 +73,21 @@ _HINTS: tuple[tuple[Callable[[BaseException], bool], str], ...] = (
         _is_of_environment,
         "The export has no such environment variable. Take the value from model.kwargs of the "
         "factory.",
+    ),
+    (
+        _is_of_strings,
+        "Forward expects text, which a tensor does not hold: make ids of it before the model, and "
+        "declare them as int64.",
+    ),
+    (
+        _is_of_lengths,
+        "Pass enforce_sorted=False to pack_padded_sequence: the order of the rows is then free.",
+    ),
+    (
+        lambda error: isinstance(error, torch.linalg.LinAlgError),  # type: ignore[attr-defined]
+        "The drawn matrices have no such inverse or factorization: describe real inputs by "
+        "verification.sampler or verification.goldenInputs, or compute them in forward so that "
+        "they have one (a @ a.mT + eps * I).",
     ),
     (
         lambda error: isinstance(error, _DEFECTS),

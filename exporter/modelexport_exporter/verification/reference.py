@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import NUMBERS, Call, flatten
-from modelexport_exporter.call.raised_errors import way_out
+from modelexport_exporter.call.raised_errors import is_certain, way_out
 from modelexport_exporter.call.same_outputs import SameOutputs
 from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
@@ -154,7 +154,7 @@ class EagerReference:
             raise
         except Exception as error:
             failure = _failure(error, where, self._code_dir)
-            if failure.reason is Reason.INPUTS_MISMATCH:
+            if failure.reason is Reason.INPUTS_MISMATCH and not is_certain(error):
                 failure.refused = RefusedCall(values, self._call_elsewhere)
             raise failure from error
 

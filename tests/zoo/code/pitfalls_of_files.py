@@ -1,8 +1,9 @@
-"""Modules that read or write files in forward. The line to blame ends in the kind's name."""
+"""Modules that read files or a generator in forward. The line to blame ends in its kind."""
 # mypy: ignore-errors
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -29,3 +30,12 @@ class AppendsRow(nn.Module):
 class ReadsText(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * json.loads(TABLE.read_text())["scale"]  # State
+
+
+class TakesNext(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn = itertools.cycle(range(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * next(self.turn)  # State

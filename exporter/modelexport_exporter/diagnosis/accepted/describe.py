@@ -16,6 +16,7 @@ from modelexport_exporter.core.errors import ExportFailure, RefusedCall
 from modelexport_exporter.diagnosis.accepted.dtypes import limits_of_dtypes
 from modelexport_exporter.diagnosis.accepted.limits import Limit
 from modelexport_exporter.diagnosis.accepted.multiples import Shapes, limits_of_multiples
+from modelexport_exporter.diagnosis.accepted.orders import limits_of_order
 from modelexport_exporter.diagnosis.accepted.ranks import limits_of_ranks
 from modelexport_exporter.diagnosis.accepted.sizes import limits_of_sizes
 from modelexport_exporter.diagnosis.accepted.values import Arrays, limits_of_values
@@ -24,6 +25,8 @@ from modelexport_exporter.diagnosis.accepted.weight_dtypes import limits_of_weig
 _SECONDS = 30.0
 """For the whole search; a model that takes longer is refused without more words."""
 _ROOM = 300
+_REPEATED = 3
+"""Times that a call is made again, and other values are drawn, before sizes are held to blame."""
 
 
 class _OutOfTimeError(Exception):
@@ -76,15 +79,18 @@ def _limits(refused: RefusedCall, model: torch.nn.Module, bound_inputs: BoundInp
     ranges = {entry.name: entry.range for entry in call.inputs if entry.range}
     try:
         sizes = _sizes_of(refused.values, bound_inputs)
-        if takes(refused.values):
+        if any(takes(refused.values) for _ in range(_REPEATED)):
             return []  # it depends on more than its inputs
         found = (
             limits_of_values(accepts_arrays, arrays, ranges)
             or limits_of_weights(model, is_accepted_by)
             or limits_of_dtypes(takes, refused.values)
         )
-        if found:
-            return found
+        others = (call.example_values(sizes, seed) for seed in range(_REPEATED))
+        if found or any(map(takes, others)):
+            return found  # other values of the same sizes are accepted
+        if order := limits_of_order(takes, refused.values):
+            return order
         shapes = {} if call.sampler else {entry.name: entry.shape for entry in call.inputs}
         of_sizes = sizes and (
             limits_of_sizes(accepts_sizes, spec.dims, sizes)

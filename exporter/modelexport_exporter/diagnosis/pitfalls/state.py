@@ -33,6 +33,10 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
             name = _own_attribute(call.func.value, code.names.own)
             if name:
                 yield _pitfall(code, call, name)
+        elif code.dotted(call.func) == "next" and call.args:
+            name = _own_attribute(call.args[0], code.names.own)
+            if name:
+                yield _pitfall(code, call, name)
 
 
 def _of_defaults(code: ForwardCode) -> Iterator[Pitfall]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from torch.nn.utils.rnn import pack_padded_sequence
 
 from modelexport_exporter.call.raised_errors import way_out
 
@@ -26,6 +27,9 @@ def recurses() -> None:
         (lambda: __import__("a_library_that_nobody_has"), "a_library_that_nobody_has"),
         (lambda: torch.ones(2)["ids"], "Name the inputs PARAMETER.KEY"),  # type: ignore[index]
         (lambda: torch.ones(2).sum().backward(), "Forward trains"),  # type: ignore[no-untyped-call]
+        (lambda: torch.ones(2).lower(), "make ids of it"),  # type: ignore[attr-defined]
+        (lambda: pack_padded_sequence(torch.ones(3, 2, 1), torch.tensor([1, 2])), "enforce_sorted"),
+        (lambda: torch.linalg.inv(torch.zeros(2, 2)), "verification.sampler"),
         (lambda: 1 / 0, "Declare"),
     ],
 )

@@ -82,7 +82,7 @@ class PaddedAsByTensorFlow(nn.Module):
     def forward(self, x):  # noqa: ANN001
         for kernel, stride in ((3, 2), (5, 3)):
             n = x.shape[-1]
-            if n % stride == 0:
+            if n % stride == 0:  # noqa: SIM108
                 whole = max(kernel - stride, 0)
             else:
                 whole = max(kernel - (n % stride), 0)
