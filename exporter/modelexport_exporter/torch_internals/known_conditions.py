@@ -17,12 +17,15 @@ from unittest.mock import patch
 
 import sympy
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._sympy.functions import Max, Min
 
 from modelexport_exporter.torch_internals.symbolic_sizes import as_python, sizes_of_symbols
 
 Decide = Callable[[str, Mapping[str, range]], bool | None]
 """From a condition as Python and the sizes of its symbols to its truth; None where it differs."""
 
+_OF_LINES = (sympy.Add, sympy.Integer, sympy.Symbol, Min, Max)
+_FAR = 10**9
 _MOST = 50_000
 """Combinations of sizes that are tried for a condition: a few milliseconds."""
 
@@ -44,10 +47,54 @@ def conditions_at_all_sizes(decide: Decide) -> Iterator[None]:
                     known[key] = _decided(decide, expression, sizes)
                 if known[key] is not None:
                     return sympy.true if known[key] else sympy.false
-        return own(self, expression, **options)
+        found = own(self, expression, **options)
+        if found is None and options.keys() <= {"size_oblivious"}:
+            return _without_bound(self, decide, expression)
+        return found
 
     with patch.object(ShapeEnv, "_maybe_evaluate_static", evaluate):
         yield
+
+
+def _without_bound(environment: ShapeEnv, decide: Decide, expression: Any) -> Any:  # noqa: ANN401
+    """Return the truth of a condition on one number without a bound; None if it is not known.
+
+    As that of rows that values select: `u0 - Min(1, u0) >= 0`. A sum of minima and maxima is made
+    of lines, which meet below twice the sum of its constants, each with the factors around it; from
+    there on its sign stays.
+    """
+    if not _is_of_lines(expression):
+        return None
+    symbols = expression.free_symbols
+    parts = list(sympy.preorder_traversal(expression))
+    constants = [abs(int(one)) for one in parts if isinstance(one, sympy.Integer)]
+    factors = [abs(int(one.args[0])) for one in parts if isinstance(one, sympy.Mul)]
+    steps = 2 * (sum(constants) + 1) * math.prod(max(own, 1) for own in factors)
+    if len(symbols) != 1 or steps > _MOST:
+        return None
+    (symbol,) = symbols
+    bounds = environment.var_to_range.get(symbol)
+    if bounds is None or not isinstance(bounds.lower, sympy.Integer):
+        return None
+    low = int(bounds.lower)
+    near, far = range(low, low + steps), range(_FAR, _FAR + 1)
+    truths = {_decided(decide, expression, {symbol: own}) for own in (near, far)}
+    if len(truths) > 1 or None in truths:
+        return None
+    return sympy.true if truths.pop() else sympy.false
+
+
+def _is_of_lines(expression: Any) -> bool:  # noqa: ANN401
+    """Return whether a comparison has sums, minima, maxima and multiples of a symbol only."""
+    if not isinstance(expression, sympy.core.relational.Relational):
+        return False
+    for part in sympy.preorder_traversal(expression):
+        if isinstance(part, sympy.Mul):
+            if len(part.args) > 2 or not part.args[0].is_Integer:  # noqa: PLR2004 - a factor, a part
+                return False
+        elif part is not expression and not isinstance(part, _OF_LINES):
+            return False
+    return True
 
 
 def _decided(decide: Decide, expression: Any, sizes: Mapping[Any, range]) -> bool | None:  # noqa: ANN401

@@ -186,6 +186,12 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
         )
         for name in ("CeilToInt", "FloorDiv", "FloorToInt", "TruncToInt")
     },
+    **{
+        f"torch.utils._sympy.functions.{name}": lambda function: (
+            issubclass(function, sympy.Expr) and function(sympy.Symbol("n"), 1).args != ()
+        )
+        for name in ("Max", "Min")
+    },
     "torch.utils._sympy.printers.PythonPrinter": lambda printer: (
         printer().doprint(sympy.Ne(sympy.Symbol("n"), 50)) == "n != 50"
     ),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from modelexport_exporter.convert.size_expressions import at_all_sizes
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
@@ -37,6 +39,30 @@ class Windows(nn.Module):
         n = x.shape[1]
         x = F.pad(x, (0, (4 - n % 4) % 4))
         return x.view(x.shape[0], x.shape[1] // 4, 4).mean(-1)
+
+
+@pytest.mark.parametrize(
+    ("truth", "known"),
+    [
+        (lambda u: u - torch.sym_min(1, u) >= 0, True),
+        (lambda u: torch.sym_max(u - 3, 0) < 0, False),
+        (lambda u: 2 * u - torch.sym_min(u, 40) >= 0, True),
+        # it holds from 41 on
+        (lambda u: u - torch.sym_min(u, 40) > 0, None),
+        (lambda u: u * u >= u, None),
+        (lambda u: u // 2 <= u, None),
+    ],
+)
+def test_conditions_on_a_number_without_a_bound(
+    truth: Callable[[torch.SymInt], Any], known: bool | None
+) -> None:
+    environment = ShapeEnv()
+    number = environment.create_unbacked_symint()
+    torch._check(number >= 0)
+    condition = truth(number)
+    with conditions_at_all_sizes(at_all_sizes):
+        found = environment._maybe_evaluate_static(condition.node.expr, size_oblivious=False)
+    assert found == known if known is not None else found is None
 
 
 def export(module: nn.Module, most: int) -> torch.export.ExportedProgram:
