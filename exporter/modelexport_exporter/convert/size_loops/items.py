@@ -5,6 +5,7 @@ Each has a `count`, a size, and an item `at` a place, which is an integer or the
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -176,3 +177,22 @@ def _rows(
         return None
     along = x.movedim(dim, 0)
     return RowList([Rows([along if method == "unbind" else along.unsqueeze(dim + 1)])])
+
+
+def times(one: Any, other: Any) -> Any:  # noqa: ANN401
+    """Return `one * other`, of a list of tensors and a size one element for all of them."""
+    elements, count = (one, other) if isinstance(one, list) else (other, one)
+    if not isinstance(elements, list) or not _is_open(count) or not _are_alike(elements):
+        return one * other
+    rows_of = torch.stack(elements)
+    return RowList([Rows([rows_of.expand(count, *rows_of.shape).flatten(0, 1)])])
+
+
+def _are_alike(elements: Sequence[Any]) -> bool:
+    """Return whether all are tensors of one shape and dtype."""
+    return all(isinstance(own, Tensor) for own in elements) and all(
+        own.dtype == elements[0].dtype
+        and own.dim() == elements[0].dim()
+        and all(map(statically_known_true, map(operator.eq, own.shape, elements[0].shape)))
+        for own in elements
+    )

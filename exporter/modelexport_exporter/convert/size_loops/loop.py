@@ -19,7 +19,7 @@ from modelexport_exporter.convert.size_loops.body_mode import (
     putting,
     reading,
 )
-from modelexport_exporter.convert.size_loops.items import Items, as_items, items, rows
+from modelexport_exporter.convert.size_loops.items import Items, as_items, items, rows, times
 from modelexport_exporter.convert.size_loops.variables import MISSING, Growing, Variable, plan
 from modelexport_exporter.torch_internals.pytree import tensors_in, tree_flatten, tree_map
 from modelexport_exporter.torch_internals.scans import not_recorded, number_between, scan
@@ -181,4 +181,5 @@ NAMES: Mapping[str, Any] = {
     source.ITEMS: items,
     source.ROWS: rows,
     source.SET: indexing.put,
+    source.TIMES: times,
 }

@@ -28,8 +28,8 @@ from modelexport_exporter.convert.size_loops.bodies import (
 from modelexport_exporter.convert.size_loops.whiles import is_counted, with_counted_loops
 from modelexport_exporter.convert.written_source import PREFIX, as_list, at, call, filled
 
-LOOP, LISTED, ITEMS, ROWS, SET = (
-    f"{PREFIX}{name}" for name in ("Loop", "listed", "items", "rows", "set")
+LOOP, LISTED, ITEMS, ROWS, SET, TIMES = (
+    f"{PREFIX}{name}" for name in ("Loop", "listed", "items", "rows", "set", "times")
 )
 _PASSED_ON = ("enumerate", "reversed", "zip")
 _ROWS = ("unbind", "split", "chunk")
@@ -59,7 +59,7 @@ def _may_be_written(function: ast.FunctionDef) -> bool:
 
 def _has_loops(function: ast.FunctionDef) -> bool:
     nodes = own_nodes(function.body)
-    loops = any(isinstance(own, ast.For | ast.ListComp) for own in nodes)
+    loops = any(isinstance(own, ast.For | ast.ListComp) or _is_repeated(own) for own in nodes)
     return loops and _may_be_written(function)
 
 
@@ -122,6 +122,13 @@ class _Writer(ast.NodeTransformer):
             called.keywords = node.keywords
             return at(called, node)
         return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not _is_repeated(node):
+            return node
+        self.changed = True
+        return at(call(TIMES, [node.left, node.right]), node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         self.generic_visit(node)
@@ -209,6 +216,15 @@ def _both(node: ast.For, plain: ast.For, items: ast.expr, names: _Names) -> list
         "FOR": [ast.copy_location(plain, node)],
     }
     return filled(template, items, parts, node)
+
+
+def _is_repeated(node: ast.AST) -> bool:
+    """Return whether a node is `[x] * n` or `n * [x]`."""
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mult)
+        and any(isinstance(side, ast.List) and side.elts for side in (node.left, node.right))
+    )
 
 
 def _is_part_of_a_name(target: ast.AST) -> bool:

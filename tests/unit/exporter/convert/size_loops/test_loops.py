@@ -209,6 +209,22 @@ class Growing(Model):
         return whole
 
 
+class Repeated(Model):
+    def forward(self, x):  # noqa: ANN001
+        rows = torch.cat([self.gain.unsqueeze(0)] * x.shape[1], dim=0)
+        both = torch.stack(x.shape[1] * [self.gain, self.gain * 2])
+        return x * rows, both, len([0] * 3)
+
+
+def test_a_list_that_is_repeated_is_one_tensor() -> None:
+    module = Repeated().eval()
+    program = export(module)
+    for n in SIZES:
+        x = torch.randn(2, n, 4)
+        with torch.no_grad():
+            torch.testing.assert_close(program.module()(x), module(x))
+
+
 class Summed(Model):
     def forward(self, x):  # noqa: ANN001
         return sum([x[:, t] for t in range(x.shape[1])])
