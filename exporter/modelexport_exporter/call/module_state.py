@@ -40,7 +40,7 @@ class ModuleState:
         }
         self._tensors = [
             _Held(tensor, write_count(tensor), tensor.detach().clone())
-            for held in (*_containers(module).values(), *self._attributes.values())
+            for held in (*(held for held, _ in self._contents.values()), *self._attributes.values())
             for tensor in _tensors_in(held)
         ]
         self._defaults = [(held, copy.copy(held)) for held in mutable_defaults(module).values()]

@@ -74,33 +74,28 @@ def capture(
     a program that holds for a part of the declared sizes only. `decisions`: those on values
     are forced, and numbers that forward takes from tensors stay tensors.
     """
-    plain = not strict
-    mode = _Mode(strict, any_range, decisions, choices=any_range and plain and decisions is None)
-    other = _between(bound_inputs) if plain and not any_range else None
+    undecided = not strict and decisions is None
+    mode = _Mode(strict, any_range, decisions, choices=any_range and undecided)
+    for_all = not strict and not any_range
     try:
         program = _captured(module, bound_inputs, code_dir, mode)
     except ExportFailure as failure:
         again: BoundInputs | None = None
         if failure.reason is Reason.DYNAMIC_DIM_SPECIALIZED:
             # The least size often leaves a map of one row, with its own conditions.
-            again = (other or bound_inputs) if plain and not any_range else None
-        elif (
-            plain
-            and decisions is None
-            and not any_range
-            and speak_of_values(modules_of(module, code_dir))
-        ):
+            again = _between(bound_inputs) if for_all else None
+        elif for_all and undecided and speak_of_values(modules_of(module, code_dir)):
             again = bound_inputs
         if again is not None:
             with suppress(ExportFailure):
                 return _captured(module, again, code_dir, replace(mode, choices=True))
         raise
-    guards = _guards(program, bound_inputs.spec) if plain and not any_range else ()
+    guards = _guards(program, bound_inputs.spec) if for_all else ()
     if guards:
         taken = list(decisions.taken) if decisions is not None else []
         with suppress(ExportFailure):
-            inputs = other or bound_inputs
-            whole = _captured(module, inputs, code_dir, replace(mode, choices=True))
+            between = _between(bound_inputs)
+            whole = _captured(module, between, code_dir, replace(mode, choices=True))
             if len(_guards(whole, bound_inputs.spec)) < len(guards):
                 return whole
         if decisions is not None:
@@ -121,11 +116,9 @@ def _guards(program: ExportedProgram, spec: ModelExportSpec) -> Sequence[SizeGua
     return find_size_guards(conditions, spec.model_copy(update={"dims": {**spec.dims, **dims}}))
 
 
-def _between(bound_inputs: BoundInputs) -> BoundInputs | None:
-    """Return the same at sizes between the least and the largest; None if there are no others."""
+def _between(bound_inputs: BoundInputs) -> BoundInputs:
+    """Return the same at sizes between the least and the largest."""
     sizes = bound_inputs.sizes
-    if sizes.between == sizes.captured:
-        return None
     return replace(bound_inputs, sizes=replace(sizes, captured=sizes.between))
 
 

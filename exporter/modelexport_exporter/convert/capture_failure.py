@@ -128,12 +128,15 @@ def _fixed_numbers(
         )
     return ExportFailure(
         Reason.DYNAMIC_DIM_SPECIALIZED,
-        "; ".join(problems)
-        + (f". Made constant at {'; '.join(map(str, fixing[:3]))}" if fixing else ""),
+        "; ".join(problems) + _made_constant(fixing),
         "The model decides by this number in Python (an if, a list of its length). Use torch.where "
         "or torch.cond in forward, or declare the number with kind: Constant.",
         sources=tuple(line.source for line in fixing[:3]),
     )
+
+
+def _made_constant(fixing: Sequence[UserLine]) -> str:
+    return f". Made constant at {'; '.join(map(str, fixing[:3]))}" if fixing else ""
 
 
 def _narrowed(fixing: Sequence[UserLine]) -> ExportFailure:
@@ -223,8 +226,7 @@ def explain_constraints(
         problems = [line.strip(" -") for line in text.splitlines() if line.startswith("  - ")][:3]
     return ExportFailure(
         Reason.DYNAMIC_DIM_SPECIALIZED,
-        ("; ".join(problems) or " ".join(text.split())[:600])
-        + (f". Made constant at {'; '.join(map(str, fixing[:3]))}" if fixing else ""),
+        ("; ".join(problems) or " ".join(text.split())[:600]) + _made_constant(fixing),
         _dims_hint(fixes),
         sources=tuple(line.source for line in fixing[:3]),
     )

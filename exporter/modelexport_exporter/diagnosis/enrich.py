@@ -38,7 +38,6 @@ _OF_DATA = frozenset(
         PitfallKind.STATE,
         PitfallKind.CAUGHT_ERROR,
         PitfallKind.THREAD,
-        PitfallKind.QUANTIZED,
     }
 )
 _OF_TRANSLATION = frozenset(
@@ -49,7 +48,6 @@ _OF_TRANSLATION = frozenset(
         PitfallKind.INPUT_WRITE,
         PitfallKind.DATA_LOOP,
         PitfallKind.STATE,
-        PitfallKind.QUANTIZED,
     }
 )
 _INSTEAD = frozenset({PitfallKind.THREAD, PitfallKind.QUANTIZED})
@@ -87,8 +85,10 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     causes = likely_causes(failure, pitfalls)
     if not causes:
         return failure
-    compared = failure.reason is Reason.VERIFICATION_FAILED
-    if causes[0].kind in (_INSTEAD - {PitfallKind.QUANTIZED} if compared else _INSTEAD):
+    # A file of quantized parts that differs was made: the difference says more.
+    differs = failure.reason is Reason.VERIFICATION_FAILED
+    quantized = causes[0].kind is PitfallKind.QUANTIZED
+    if causes[0].kind in _INSTEAD and not (quantized and differs):
         return _by_its_causes(failure, causes)
     # A failure that is NotDeterministic already names what the model keeps, and how to declare it.
     unlike_itself = _is_unlike_itself(pitfalls) and not isinstance(failure, NotDeterministic)

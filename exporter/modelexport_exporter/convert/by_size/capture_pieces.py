@@ -73,14 +73,12 @@ def model_by_size(
         sizes = ", ".join(f"{name}={size}" for name, size in at.items())
         progress(f"capturing the graph at {sizes}" if sizes else "capturing the graph")
         sized = replace(subject.bound_inputs, sizes=replace(known, captured=dict(at)))
-        capture_graph = graph or captured_graph
-        found = capture_graph(replace(subject, bound_inputs=sized))
-        region = Region(tuple(_failing(found.conditions, grid, spec, rare)))
-        fixed = _smallest_fixed(sized)
-        if fixed is not None and not grid.contains(region, at):
-            found = capture_graph(replace(subject, bound_inputs=fixed))
+        for inputs in filter(None, (sized, _smallest_fixed(sized))):
+            found = (graph or captured_graph)(replace(subject, bound_inputs=inputs))
             region = Region(tuple(_failing(found.conditions, grid, spec, rare)))
-        if not grid.contains(region, at):
+            if grid.contains(region, at):
+                break
+        else:
             raise _not_its_own(region, sizes)
         pieces.append(Piece(finish(found.translation, optimize=optimize), region))
         at = _next_sizes(pieces, grid, known.captured, rare)

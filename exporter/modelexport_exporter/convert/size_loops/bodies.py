@@ -69,18 +69,12 @@ def fresh(statements: Sequence[ast.stmt]) -> set[str]:
     seen: set[str] = set()
     for own in statements:
         inside = {part.id for part in ast.walk(own) if isinstance(part, ast.Name)}
-        targets = own.targets if isinstance(own, ast.Assign) else []
-        assigned_here = {part for target in targets for part in _plain_names(target)}
+        assigned_here = set(stored(own.targets)) if isinstance(own, ast.Assign) else set()
         value = own.value if isinstance(own, ast.Assign) else own
         read = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
         found |= assigned_here - seen - read
         seen |= inside
     return found
-
-
-def _plain_names(target: ast.expr) -> set[str]:
-    parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
 def appended(statements: Sequence[ast.stmt]) -> set[str]:

@@ -5,7 +5,6 @@ Each has a `count`, a size, and an item `at` a place, which is an integer or the
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -14,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from modelexport_exporter.convert.size_loops.rows import NotOneStep, RowList, Rows
+from modelexport_exporter.convert.size_loops.rows import NotOneStep, RowList, Rows, alike
 from modelexport_exporter.torch_internals.symbolic_ranges import SizeRange
 
 
@@ -182,17 +181,8 @@ def _rows(
 def times(one: Any, other: Any) -> Any:  # noqa: ANN401
     """Return `one * other`, of a list of tensors and a size one element for all of them."""
     elements, count = (one, other) if isinstance(one, list) else (other, one)
-    if not isinstance(elements, list) or not _is_open(count) or not _are_alike(elements):
+    tensors = isinstance(elements, list) and all(isinstance(own, Tensor) for own in elements)
+    if not tensors or not _is_open(count) or not all(alike(elements[0], own) for own in elements):
         return one * other
     rows_of = torch.stack(elements)
     return RowList([Rows([rows_of.expand(count, *rows_of.shape).flatten(0, 1)])])
-
-
-def _are_alike(elements: Sequence[Any]) -> bool:
-    """Return whether all are tensors of one shape and dtype."""
-    return all(isinstance(own, Tensor) for own in elements) and all(
-        own.dtype == elements[0].dtype
-        and own.dim() == elements[0].dim()
-        and all(map(statically_known_true, map(operator.eq, own.shape, elements[0].shape)))
-        for own in elements
-    )

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from modelexport_exporter.torch_internals.call_mode import call_name
 from modelexport_exporter.torch_internals.pytree import TreeSpec, tree_flatten, tree_unflatten
@@ -23,6 +24,16 @@ class NotOneStep(TypeError):  # noqa: N818 - a result, no error
 
     `tuple(rows)` and `list(rows)` ask for the length, and do without it if that is a TypeError.
     """
+
+
+def alike(one: Tensor, other: Any) -> bool:  # noqa: ANN401
+    """Return whether the other is a tensor of the same shape and dtype, at all sizes."""
+    return (
+        isinstance(other, Tensor)
+        and one.dtype == other.dtype
+        and one.dim() == other.dim()
+        and all(statically_known_true(a == b) for a, b in zip(one.shape, other.shape, strict=True))
+    )
 
 
 class Rows:

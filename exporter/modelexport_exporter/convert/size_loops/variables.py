@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from modelexport_exporter.convert.size_loops.rows import NotOneStep, RowList, Rows
+from modelexport_exporter.convert.size_loops.rows import NotOneStep, RowList, Rows, alike
 from modelexport_exporter.torch_internals.pytree import TreeSpec, tree_flatten, tree_unflatten
 
 
@@ -175,7 +175,7 @@ def _carried(name: str, before: Any, old: Any, new: Any) -> Variable:  # noqa: A
     variable = Variable(name, before, "carried", structure)
     for first, own, last in zip(leaves, passed, after[0], strict=True):
         if isinstance(first, Tensor):
-            if not _alike(first, last):
+            if not alike(first, last):
                 raise NotOneStep
             _carry(variable, first, number=False)
         elif own is last or _same(own, last):
@@ -195,7 +195,7 @@ def _last(name: str, value: Any, without: Any) -> Variable:  # noqa: ANN401
     for place, leaf in enumerate(leaves):
         if not isinstance(leaf, Tensor):
             raise NotOneStep
-        same = other == structure and _alike(leaf, others[place])
+        same = other == structure and alike(leaf, others[place])
         zeros = torch.zeros(tuple(leaf.shape), dtype=leaf.dtype, device=leaf.device)
         _carry(variable, others[place] if same else zeros, number=False)
     return variable
@@ -215,7 +215,7 @@ def _growing(name: str, before: Sequence[Any], after: Any, passed: Growing) -> V
     leaves, variable.structure = tree_flatten(tail)
     known = [*tail, *added][len(added) :] if passed.depth else []
     for leaf, last in zip(leaves, tree_flatten(known)[0], strict=True):
-        if not isinstance(leaf, Tensor) or not _alike(leaf, last):
+        if not isinstance(leaf, Tensor) or not alike(leaf, last):
             raise NotOneStep
         _carry(variable, leaf, number=False)
     return variable
@@ -231,12 +231,3 @@ def _same(one: Any, other: Any) -> bool:  # noqa: ANN401
     if isinstance(one, torch.SymInt) or isinstance(other, torch.SymInt):
         return statically_known_true(one == other)
     return type(one) is type(other) and bool(one == other)
-
-
-def _alike(one: Tensor, other: Any) -> bool:  # noqa: ANN401
-    return (
-        isinstance(other, Tensor)
-        and one.dtype == other.dtype
-        and one.dim() == other.dim()
-        and all(statically_known_true(a == b) for a, b in zip(one.shape, other.shape, strict=True))
-    )

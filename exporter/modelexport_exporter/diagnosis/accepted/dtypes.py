@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 
-from modelexport_exporter.diagnosis.accepted.limits import Limit
+from modelexport_exporter.diagnosis.accepted.limits import Limit, listed
 
 Values = Mapping[str, torch.Tensor]
 
@@ -35,6 +35,5 @@ def _candidates(values: Values) -> Iterator[tuple[Sequence[str], torch.dtype]]:
 
 
 def _described(names: Sequence[str], dtype: str) -> Limit:
-    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     inputs = "input" if len(names) == 1 else "inputs"
-    return Limit(f"{listed} in {dtype}", f"Set dtype: {dtype} for {inputs} {listed}.")
+    return Limit(f"{listed(names)} in {dtype}", f"Set dtype: {dtype} for {inputs} {listed(names)}.")

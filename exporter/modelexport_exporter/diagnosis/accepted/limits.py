@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from modelexport_api.spec import Dim
@@ -22,6 +22,11 @@ class Limit:
     """`n from 9 on`"""
     advice: str
     """`Set dims.n.min: 9.`"""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def spread(dim: Dim) -> list[int]:

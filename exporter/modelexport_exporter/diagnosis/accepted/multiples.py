@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from modelexport_api.sizes import DimExpression, size_at
 from modelexport_api.spec import Dim
-from modelexport_exporter.diagnosis.accepted.limits import Limit, Sizes, other_sizes
+from modelexport_exporter.diagnosis.accepted.limits import Limit, Sizes, listed, other_sizes
 
 Size = int | str
 Shapes = Mapping[str, Sequence[Size]]
@@ -72,9 +72,5 @@ def _fits(shape: Sequence[Size], sizes: Sizes) -> bool:
 
 def _described(name: str, shape: Sequence[Size], changed: Sequence[Size]) -> Limit:
     pairs = [(str(old), str(new)) for old, new in zip(shape, changed, strict=True) if old != new]
-    old, new = (_listed(list(dict.fromkeys(sizes))) for sizes in zip(*pairs, strict=True))
+    old, new = (listed(list(dict.fromkeys(sizes))) for sizes in zip(*pairs, strict=True))
     return Limit(f"{new} for {name}", f"Write {new} for {old} of input {name} in inputs[].shape.")
-
-
-def _listed(sizes: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
