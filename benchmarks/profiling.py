@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,11 @@ from benchmarks.work import parse, seconds_by_work
 RATE = 50
 LEAST_SECONDS = 0.15
 """Work that takes less is summed up."""
+LEAST_PERCENT = 1.0
+"""Frames of a flame graph that are narrower are left out: they have no room for a name."""
+FRAME = re.compile(r'<g><title>.*?</title><rect [^>]*width="([\d.]+)%".*?</g>', re.DOTALL)
+COMMAND = re.compile(r"(process \d+):&quot;[^<]*?(?= \(\d+ samples|</)")
+TITLE = re.compile(r'(<text id="title"[^>]*>)[^<]*')
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 IMPORTS = "import torch, torch.onnx, torch._dynamo, torch.export._trace, onnxscript, onnxruntime"
 
@@ -62,6 +68,7 @@ def _profiled(
             picture = PICTURES / f"flame-{case.name}.svg"
             drawn = ["--format", "flamegraph", "--function", "--output", str(picture)]
             _spy(drawn, command, environment)
+            picture.write_text(_trimmed(picture.read_text()))
         with raw.open() as lines:
             yield _table(case, seconds_by_work(list(parse(lines)), RATE), wall)
 
@@ -70,6 +77,12 @@ def _spy(options: list[str], command: list[str], environment: dict[str, str]) ->
     spy = Path(sys.executable).with_name("py-spy")
     whole = [str(spy), "record", "--subprocesses", "--rate", str(RATE), *options, "--", *command]
     subprocess.run(whole, env=environment, check=True, capture_output=True)
+
+
+def _trimmed(drawing: str) -> str:
+    """Return a flame graph without its narrow frames and this machine's command lines."""
+    wide = FRAME.sub(lambda frame: frame[0] * (float(frame[1]) >= LEAST_PERCENT), drawing)
+    return TITLE.sub(r"\1modelexport run", COMMAND.sub(r"\1", wide))
 
 
 def _table(case: Case, seconds: dict[tuple[str, str], float], wall: float) -> str:
