@@ -28,6 +28,14 @@ OF_UNFIT = [
         mended={"inputs": [*ROWS, {"name": "keep", "shape": ["b", 4], "dtype": "bool"}]},
     ),
     Case(
+        "GoesThroughSet", ROWS, B, R.VERIFICATION_FAILED, ["the order of a set"], "sorted",
+        line="for name in self.used", file="unfit", attempts=1,
+    ),
+    Case(
+        "BuiltFromSet", ROWS, B, R.VERIFICATION_FAILED, ["the order of a set"], "sorted",
+        line="for name in SIZES.keys()", file="unfit", attempts=1,
+    ),
+    Case(
         "KeepsMeans", ROWS, B, R.VERIFICATION_FAILED, ["changes its list means"], "list means",
         file="unfit", attempts=2,
     ),

@@ -132,13 +132,19 @@ def _frames(error: BaseException) -> list[traceback.FrameSummary]:
 
 def count_as_users(module_name: str) -> None:
     """Let an imported module's package count as the user's code, though it is installed."""
-    package = module_name.partition(".")[0]
-    if package in _FRAMEWORKS or package in sys.stdlib_module_names:
+    package = top_package(module_name)
+    if not package:
         return
     module = sys.modules.get(package)
     file = getattr(module, "__file__", None)
     folders = [str(Path(folder) / "x")[:-1] for folder in getattr(module, "__path__", ())]
     _packages.update(folders or ([file] if isinstance(file, str) else []))
+
+
+def top_package(module_name: str) -> str:
+    """Return the package of a module or of `module:callable`; empty for a framework's."""
+    package = module_name.partition(":")[0].partition(".")[0]
+    return "" if package in _FRAMEWORKS or package in sys.stdlib_module_names else package
 
 
 def is_below(filename: str, code_dir: Path | None) -> bool:

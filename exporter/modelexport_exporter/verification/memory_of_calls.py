@@ -21,12 +21,12 @@ def check_no_memory(model: ReferenceModel) -> None:
     """
     try:
         if not model.reference.early:
-            _call(model, 0)
+            call_at_seed(model, 0)
         changed = model.before.changed(model.module)
         if not changed:
             return
         alone, after_another = _call_alone(model), _call_after_another(model)
-        if len(alone) == len(after_another) and all(map(_agree, alone, after_another)):
+        if all_agree(alone, after_another):
             return
     except Exception:  # noqa: BLE001 - what the user's code raises is reported where it is compared
         return
@@ -42,16 +42,17 @@ def check_no_memory(model: ReferenceModel) -> None:
 
 def _call_alone(model: ReferenceModel) -> list[torch.Tensor]:
     model.before.restore(model.module)
-    return _call(model, 1)
+    return call_at_seed(model, 1)
 
 
 def _call_after_another(model: ReferenceModel) -> list[torch.Tensor]:
     model.before.restore(model.module)
-    _call(model, 0)
-    return _call(model, 1)
+    call_at_seed(model, 0)
+    return call_at_seed(model, 1)
 
 
-def _call(model: ReferenceModel, seed: int) -> list[torch.Tensor]:
+def call_at_seed(model: ReferenceModel, seed: int) -> list[torch.Tensor]:
+    """Return the outputs for drawn inputs at the sizes of the capture."""
     bound, device = model.bound_inputs, model.reference.device
     values = bound.call.example_values(bound.sizes.captured, seed)
     with torch.no_grad(), torch.random.fork_rng():
@@ -66,6 +67,11 @@ def _way_out(changed: list[str]) -> str:
         return "What a model keeps between calls must be an input and an output of its forward."
     listed = ", ".join(buffers)
     return f"Set model.state: [{listed}], which makes each an input and an output of the file."
+
+
+def all_agree(some: list[torch.Tensor], others: list[torch.Tensor]) -> bool:
+    """Return whether two calls returned the same but for rounding."""
+    return len(some) == len(others) and all(map(_agree, some, others))
 
 
 def _agree(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -87,8 +87,8 @@ class Original(Protocol):
     def begin(self, converted: ConvertedModel, samples: SampleSource) -> None:
         """Begin to watch runs for what samples do not reach of the model and the file."""
 
-    def check_no_memory(self) -> None:
-        """Raise NotDeterministic if the model remembers its earlier calls."""
+    def check_repeatable(self) -> None:
+        """Raise NotDeterministic if a call depends on earlier ones or on the order of a set."""
 
     def early_outputs(self, arrays: Arrays) -> list[Array] | None:
         """Return outputs that were computed before the file was there, at the first call."""

@@ -27,7 +27,7 @@ from modelexport_exporter.core.diagnosis import (
     Diagnosis,
     RouteDiagnosis,
 )
-from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure, NotDeterministic
 from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
 from modelexport_exporter.core.types import ROUTES, ExportTask, ReportProgress, Rung
 from modelexport_exporter.decompositions import decomposing, prepared, provided
@@ -40,6 +40,9 @@ from modelexport_exporter.diagnosis.operators.in_program import (
 from modelexport_exporter.diagnosis.operators.skeleton import skeleton, skeleton_name
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
+from modelexport_exporter.user_code import set_orders
+from modelexport_exporter.verification.order_of_sets import check_order_of_sets
+from modelexport_exporter.verification.reference_model import load_reference_model
 from modelexport_exporter.workers.export import Subject, convert
 from modelexport_exporter.workers.stage_results import StageClock, parameters_of
 
@@ -48,6 +51,7 @@ from modelexport_exporter.workers.stage_results import StageClock, parameters_of
 def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
     """Return what would prevent the export. Raises ExportFailure if it cannot be examined."""
     clock = StageClock()
+    set_orders.watch(task.spec.model, task.code_dir)
     with clock.stage(Stage.LOAD):
         plugins = load_plugins(task, progress)
         loaded = load_module(task, progress)
@@ -57,7 +61,10 @@ def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
     refused = run_eagerly(copy.deepcopy(loaded.module), bound_inputs)
     if refused is not None:
         raise inputs_mismatch(refused, loaded.module, bound_inputs, task.code_dir) from refused
-    pitfalls = find_pitfalls(loaded.module, bound_inputs, task.code_dir)
+    pitfalls = (
+        *find_pitfalls(loaded.module, bound_inputs, task.code_dir),
+        *_order_of_sets(task),
+    )
     examination = _Examination(
         task, loaded, bound_inputs, plugins, pitfalls=pitfalls, progress=progress
     )
@@ -90,6 +97,17 @@ def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
         predicted_route=predicted,
         predicted_attempt=attempt.value if attempt else None,
     )
+
+
+def _order_of_sets(task: ExportTask) -> tuple[Pitfall, ...]:
+    if not set_orders.lines_seen(task.code_dir):
+        return ()
+    try:
+        check_order_of_sets(task, load_reference_model(task, lambda *_: None))
+    except NotDeterministic as found:
+        kind = PitfallKind.NOT_DETERMINISTIC
+        return (Pitfall(kind, found.message, found.sources[0], found.hint),)
+    return ()
 
 
 def predict_route(routes: Sequence[RouteDiagnosis], pitfalls: Sequence[Pitfall]) -> Exporter | None:

@@ -33,6 +33,7 @@ from modelexport_exporter.verification.numerics.in_precision import simulation_f
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     PerturbedArithmeticUnavailable,
 )
+from modelexport_exporter.verification.order_of_sets import check_order_of_sets
 from modelexport_exporter.verification.original import Facts, FileSides
 from modelexport_exporter.verification.reference_model import ReferenceModel
 from modelexport_exporter.verification.samples.code_constants import code_constants
@@ -130,9 +131,10 @@ class LocalOriginal:
             clock=self.clock,
         )
 
-    def check_no_memory(self) -> None:
-        """Raise NotDeterministic if the model remembers its earlier calls."""
+    def check_repeatable(self) -> None:
+        """Raise NotDeterministic if a call depends on earlier ones or on the order of a set."""
         check_no_memory(self.model)
+        check_order_of_sets(self._task, self.model)
 
     def early_outputs(self, arrays: Arrays) -> list[Array] | None:
         """Return outputs that were computed before the file was there, at the first call."""

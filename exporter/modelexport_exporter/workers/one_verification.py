@@ -111,7 +111,7 @@ class Verification:
 
     def over_all_samples(self, progress: ReportProgress) -> None:
         """Run the plan, within the budget. Raises NotDeterministic."""
-        self._original.check_no_memory()
+        self._original.check_repeatable()
         plan = self._samples.plan()
         for position, planned in enumerate(plan):
             for sample in self._scheduler.admissible(planned):

@@ -23,7 +23,7 @@ ANSWERS: dict[str, Any] = {
     "lookups": tuple[Lookups, ...],
     "weights": Arrays,
     "begin": type(None),
-    "check_no_memory": type(None),
+    "check_repeatable": type(None),
     "early_outputs": Outputs | None,
     "run": Outputs,
     "rank_stably": type(None),

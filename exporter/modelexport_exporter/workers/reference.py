@@ -31,6 +31,7 @@ from modelexport_exporter.core.outcome import NotCompared
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.isolation.peer import Answerer
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
+from modelexport_exporter.user_code import set_orders
 from modelexport_exporter.verification.original import Facts
 from modelexport_exporter.verification.reference_model import (
     ReferenceModel,
@@ -73,7 +74,7 @@ class Reference:
         """Load the original module, and go on with runs of it. Raises ExportFailure."""
         free_large_blocks_at_once()
         with sharing_cpus(EXPORTER_AND_REFERENCE), older_torch():
-            model = prepare_shapes(load_reference_model(task, lambda *_: None))
+            model = prepare_shapes(_load(task, lambda *_: None))
             threads = thread_count()
         self._model = model
         if cpu_count() > 1 and not model.on_gpu:
@@ -98,7 +99,7 @@ class Reference:
         torch.set_num_threads(thread_count())
         if model is None:
             free_large_blocks_at_once()
-            model = load_reference_model(task, as_verification(progress))
+            model = _load(task, as_verification(progress))
         return model
 
     def _free(self) -> None:
@@ -110,6 +111,11 @@ class Reference:
             # Imported objects live until the end: later collections need not visit them.
             gc.freeze()
             self._frozen = True
+
+
+def _load(task: ExportTask, progress: ReportProgress) -> ReferenceModel:
+    set_orders.watch(task.spec.model, task.code_dir)
+    return load_reference_model(task, progress)
 
 
 class _Answers:

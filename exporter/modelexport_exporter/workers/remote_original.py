@@ -86,9 +86,9 @@ class RemoteOriginal:
         """Begin to watch runs for what samples do not reach of the model and the file."""
         self._ask("begin", converted, replace(samples, sampler=None))
 
-    def check_no_memory(self) -> None:
-        """Raise NotDeterministic if the model remembers its earlier calls."""
-        self._ask("check_no_memory")
+    def check_repeatable(self) -> None:
+        """Raise NotDeterministic if a call depends on earlier ones or on the order of a set."""
+        self._ask("check_repeatable")
 
     def early_outputs(self, arrays: Arrays) -> list[Array] | None:
         """Return outputs that were computed before the file was there, at the first call."""

@@ -47,3 +47,28 @@ class KeepsMeans(nn.Module):
     def forward(self, x):
         self.means[1].mul_(0.9).add_(0.1 * x.mean(0))
         return x - self.means[1]
+
+
+class GoesThroughSet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.used = {"mean", "sum", "prod"}
+
+    def forward(self, x):
+        return torch.stack([getattr(x, name)(1) for name in self.used], 1)
+
+
+SIZES = {"wide": 8, "narrow": 2, "old": 3, "middle": 4}
+
+
+class BuiltFromSet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleDict()
+        for name in SIZES.keys() - {"old"}:
+            self.layers[name] = nn.Linear(4, 4)
+
+    def forward(self, x):
+        for layer in self.layers.values():
+            x = layer(x).tanh()
+        return x

@@ -1,0 +1,85 @@
+"""The user's code with a call around each expression that may be a set and is gone through."""
+
+from __future__ import annotations
+
+import ast
+
+IN_ORDER = "_modelexport_in_order"
+"""What is called with what is gone through, and returns it in the order that is wanted."""
+POP = "_modelexport_pop"
+"""What is called for `x.pop()`, with x."""
+_CALLED = frozenset(
+    {
+        "chain", "deque", "enumerate", "extend", "filter", "from_iterable", "fromkeys", "iter",
+        "join", "list", "map", "max", "min", "ModuleDict", "ModuleList", "OrderedDict",
+        "ParameterDict", "ParameterList", "reduce", "Sequential", "sorted", "sum", "tuple", "zip",
+    }
+)  # fmt: skip
+"""Functions and methods whose result follows the order of an argument."""
+
+
+def ordering(tree: ast.Module) -> ast.Module:
+    """Return the code with calls of `IN_ORDER` and `POP`. It has the lines of the original."""
+    changed: ast.Module = _Wrapping().visit(tree)
+    return ast.fix_missing_locations(changed)
+
+
+class _Wrapping(ast.NodeTransformer):
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        node.iter = _in_order(node.iter)
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        self.generic_visit(node)
+        if not node.is_async:
+            node.iter = _in_order(node.iter)
+        return node
+
+    def visit_Starred(self, node: ast.Starred) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            node.value = _in_order(node.value)
+        return node
+
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
+        self.generic_visit(node)
+        node.value = _in_order(node.value)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        if all(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
+            node.value = _in_order(node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        name = _last_name(node.func)
+        if name in _CALLED:
+            node.args = [
+                own if isinstance(own, ast.Starred) else _in_order(own) for own in node.args
+            ]
+        elif name == "pop" and isinstance(node.func, ast.Attribute) and not _arguments(node):
+            return ast.copy_location(_call(POP, node.func.value), node)
+        return node
+
+
+def _arguments(node: ast.Call) -> bool:
+    return bool(node.args or node.keywords)
+
+
+def _last_name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _in_order(value: ast.expr) -> ast.expr:
+    written = isinstance(value, ast.List | ast.Tuple | ast.Dict | ast.Constant | ast.GeneratorExp)
+    return value if written else ast.copy_location(_call(IN_ORDER, value), value)
+
+
+def _call(name: str, value: ast.expr) -> ast.Call:
+    function = ast.copy_location(ast.Name(name, ast.Load()), value)
+    return ast.copy_location(ast.Call(function, [value], []), value)
