@@ -32,6 +32,7 @@ from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.convert.argument_types import Types, argument_types
 from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
+from modelexport_exporter.convert.class_constants import declared_constants
 from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.module_lists import lists_of_modules
 from modelexport_exporter.convert.names import make_names_unique
@@ -208,6 +209,7 @@ def compile_script(
             torch.no_grad(),
             set_onnx_export_flags(dynamic=False),
             readable_signatures(_types_met(module, arguments), lists_of_modules(module)),
+            declared_constants(module),
         ):
             compiled: torch.nn.Module = torch.jit.script(module)
     except Exception as error:

@@ -23,6 +23,7 @@ from modelexport_exporter.torch_internals.script_casts import cast_by_number
 from modelexport_exporter.torch_internals.script_choices import choose_modules
 from modelexport_exporter.torch_internals.script_extensions import add_parts
 from modelexport_exporter.torch_internals.script_reversals import count_down
+from modelexport_exporter.torch_internals.script_slice_values import write_bounds
 from modelexport_exporter.torch_internals.script_slices import copy_places
 from modelexport_exporter.torch_internals.script_source import expression_at
 from modelexport_exporter.torch_internals.script_uniques import call_functions
@@ -83,6 +84,7 @@ def _build_readable(
     add_parts(definition)
     count_down(definition)
     copy_places(definition)
+    write_bounds(definition)
     call_functions(definition)
     choose_modules(definition, lists.get(function, {}) if function else {})
     return _build_def(context, definition, *options, **named)  # type: ignore[no-untyped-call]

@@ -13,9 +13,12 @@ from torch import nn
 
 from modelexport_exporter.call import flatten
 from modelexport_exporter.convert.script_symbolics import script_symbolics
-from modelexport_exporter.convert.torchscript import adapt_script, adapt_translation
+from modelexport_exporter.convert.torchscript import (
+    adapt_script,
+    adapt_translation,
+    compile_script,
+)
 from modelexport_exporter.convert.written_file import read_written
-from modelexport_exporter.torch_internals.script_annotations import readable_signatures
 
 OPSET = 20
 Array = np.ndarray[Any, Any]
@@ -32,8 +35,7 @@ class Scripted:
 
     def __init__(self, module: nn.Module, x: torch.Tensor, file: Path) -> None:
         """Convert with an example, at which the compiled module must answer as the module does."""
-        with readable_signatures({}):
-            compiled = torch.jit.script(module)
+        compiled = compile_script(module, ((x,), {}), None)
         literals = adapt_script(compiled, OPSET, [x.dtype])
         pairs = zip(flatten(compiled(x)), flatten(module(x)), strict=True)
         assert all(torch.equal(one, other) for one, other in pairs)
