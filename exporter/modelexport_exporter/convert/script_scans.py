@@ -6,7 +6,7 @@ torch.jit.script compiles them, as those of `script_definitions.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Optional, Tuple  # noqa: UP035 - torch.jit.script reads them
+from typing import Any, List, Optional, Tuple  # noqa: UP035 - torch.jit.script reads them
 
 import torch
 from torch import Tensor
@@ -74,7 +74,13 @@ def _msort(x: Tensor) -> Tensor:
     return values
 
 
+def _chunk(x: Tensor, chunks: int, dim: int) -> List[Tensor]:  # noqa: UP006
+    # torch's own takes `chunks` for the number of parts, which may be smaller.
+    return x.split((x.size(dim) + chunks - 1) // chunks, dim)
+
+
 ALONG_A_DIM: dict[str, Callable[..., Any]] = {
+    "chunk": _chunk,
     "cummax": _cummax,
     "cummin": _cummin,
     "diff": _diff,
