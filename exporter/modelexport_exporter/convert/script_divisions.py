@@ -1,8 +1,8 @@
 """Symbolic functions of divisions and of products with a factor, for scripted models.
 
 torch's TorchScript exporter cuts `x // y` towards zero, rounds the quotient before it subtracts
-(1.0 % 0.1 is 0, 1.0 // 0.1 is 10), and writes the factor of addcmul as float32. A trace shows the
-decompositions of the library instead of the divisions.
+(1.0 % 0.1 is 0, 1.0 // 0.1 is 10), leaves `math.ceil(x)` a float, and writes the factor of addcmul
+as float32. A trace shows the decompositions of the library instead of the divisions.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from modelexport_exporter.torch_internals.symbolics import JitScalarType, is_flo
 
 Value: TypeAlias = Any
 """torch._C.Value and torch's GraphContext, which are untyped."""
+
+_INT64 = 7
+"""onnx.TensorProto's element type."""
 
 
 def _number(g: Value, number: float) -> Value:
@@ -76,7 +79,18 @@ def _add_product(operator: str) -> Callable[..., Value]:
     return add
 
 
+def _rounding(operator: str) -> Callable[..., Value]:
+    def rounded(g: Value, x: Value) -> Value:
+        found = g.op(operator, x)
+        # Of a number of Python: torch keeps the type of its result, and none of a tensor's.
+        return g.op("Cast", found, to_i=_INT64) if _is_integer(g.original_node.output()) else found
+
+    return rounded
+
+
 DIVISIONS: Mapping[str, Callable[..., Value]] = {
+    "aten::ceil": _rounding("Ceil"),
+    "aten::floor": _rounding("Floor"),
     "aten::floor_divide": _floor_divide,
     "aten::floordiv": _floor_divide,
     "aten::remainder": _remainder,

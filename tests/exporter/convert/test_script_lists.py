@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from typing import List  # noqa: UP035 - as torch.jit reads it
 
 import numpy as np
 import pytest
@@ -52,8 +54,25 @@ class Sizes(nn.Module):
         return x.view(shape) + x.view(others)
 
 
+class ComputedPlaces(nn.Module):
+    STEP = 3
+
+    def starts(self, size: int) -> List[int]:  # noqa: UP006 - as torch.jit reads it
+        count = math.ceil(max(size - 2, 0) / self.STEP) + math.floor(size / 9)
+        return [max(min(i * self.STEP, size - 2), 0) for i in range(count + 1)]
+
+    def forward(self, x: Tensor) -> Tensor:
+        out = torch.zeros_like(x)
+        for start in self.starts(x.shape[0]):
+            rows = slice(start, start + 2)
+            out[rows] += x[rows] * (start + 1)
+        return out
+
+
 @pytest.mark.parametrize(
-    "module", [Extended(), BetweenOthers(), InLoops(), Sizes()], ids=lambda one: type(one).__name__
+    "module",
+    [Extended(), BetweenOthers(), InLoops(), Sizes(), ComputedPlaces()],
+    ids=lambda one: type(one).__name__,
 )
 def test_lists_are_put_together_as_in_python(module: nn.Module, tmp_path: Path) -> None:
     file = Scripted(module, torch.rand(4, 3), tmp_path / "m.onnx")
