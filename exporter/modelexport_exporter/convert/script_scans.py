@@ -76,8 +76,8 @@ def _msort(x: Tensor) -> Tensor:
 
 def _chunk(x: Tensor, chunks: int, dim: int) -> List[Tensor]:  # noqa: UP006
     # torch's own takes `chunks` for the number of parts, which may be smaller.
-    parts: List[Tensor] = x.split((x.size(dim) + chunks - 1) // chunks, dim)  # type: ignore[no-untyped-call]  # noqa: UP006
-    return parts
+    size = (x.size(dim) + chunks - 1) // chunks
+    return torch.split(x, size, dim)  # type: ignore[return-value]
 
 
 ALONG_A_DIM: dict[str, Callable[..., Any]] = {
