@@ -8,6 +8,7 @@ a set would be verified, and compute something else in the user's next process.
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import sys
 from collections.abc import Iterator, Sequence
@@ -42,6 +43,8 @@ def watch(model: Model | None, code_dir: Path | None) -> None:
     The package of the factory is the user's even if it is installed.
     """
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        # Not into the modules: code may run a function of theirs with other globals.
+        vars(builtins).update({IN_ORDER: _in_order, POP: _pop})
         factory = model.factory if model is not None else None
         sys.meta_path.insert(0, _Finder(top_package(factory or ""), code_dir))
 
@@ -100,11 +103,6 @@ class _Loader(SourceFileLoader):
             return compile(ordering(tree), filename, "exec", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError):
             return super().get_code(fullname)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Run the module's code."""
-        vars(module).update({IN_ORDER: _in_order, POP: _pop})
-        super().exec_module(module)
 
 
 def _in_order(value: Any) -> Any:  # noqa: ANN401 - whatever the user's code goes through

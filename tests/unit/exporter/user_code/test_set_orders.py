@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import sys
 from collections.abc import Iterator
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
 
-from modelexport_exporter.user_code import set_iterations, set_orders
+from modelexport_exporter.user_code import set_orders
+from modelexport_exporter.user_code.set_iterations import IN_ORDER, POP
 
 NAMES = "NAMES = {'left', 'right', 'front'}\n"
 FOLLOWING = {
@@ -50,6 +53,8 @@ def imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     set_orders.watch(None, tmp_path)
     yield
     sys.modules.pop("of_user", None)
+    for name in (IN_ORDER, POP):
+        delattr(builtins, name)
 
 
 def both(directory: Path, code: str) -> tuple[object, object]:
@@ -98,4 +103,12 @@ def test_libraries_are_left_alone(tmp_path: Path) -> None:
 
     import colorsys
 
-    assert set_iterations.IN_ORDER not in vars(importlib.reload(colorsys))
+    loader = importlib.reload(colorsys).__loader__
+    assert type(loader) is SourceFileLoader
+
+
+def test_a_function_runs_with_other_globals(tmp_path: Path) -> None:
+    code = "from types import FunctionType\ndef f():\n    return list({'a', 'b', 'c'})\n"
+    found, other = both(tmp_path, f"{code}found = FunctionType(f.__code__, {{}})()")
+
+    assert found != other
