@@ -1,6 +1,6 @@
 """Where the CPU seconds of `modelexport run` go, by process and work; a flame graph of each case.
 
-    make profile                        all cases, docs/performance.md and docs/pictures/
+    make profile                        all cases, docs/performance.md and docs/flame-graphs/
     python -m benchmarks.profiling --only cnn
 
 Samples of py-spy, of all processes, on a machine without other load; needs permission to trace.
@@ -34,7 +34,7 @@ LEAST_PERCENT = 1.0
 FRAME = re.compile(r'<g><title>.*?</title><rect [^>]*width="([\d.]+)%".*?</g>', re.DOTALL)
 COMMAND = re.compile(r"(process \d+):&quot;[^<]*?(?= \(\d+ samples|</)")
 TITLE = re.compile(r'(<text id="title"[^>]*>)[^<]*')
-PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+PICTURES = Path(__file__).resolve().parents[1] / "docs" / "flame-graphs"
 IMPORTS = "import torch, torch.onnx, torch._dynamo, torch.export._trace, onnxscript, onnxruntime"
 
 
@@ -65,7 +65,7 @@ def _profiled(
         _spy(["--format", "raw", "--threads", "--output", str(raw)], command, environment)
         wall = time.perf_counter() - started
         if draw:
-            picture = PICTURES / f"flame-{case.name}.svg"
+            picture = PICTURES / f"{case.name}.svg"
             drawn = ["--format", "flamegraph", "--function", "--output", str(picture)]
             _spy(drawn, command, environment)
             picture.write_text(_trimmed(picture.read_text()))
@@ -95,7 +95,7 @@ def _table(case: Case, seconds: dict[tuple[str, str], float], wall: float) -> st
     return "\n".join(
         [
             f"{case.title}: {sum(seconds.values()):.1f} s of CPU in {wall:.1f} s, sampled"
-            f" ([flame graph](pictures/flame-{case.name}.svg))",
+            f" ([flame graph](flame-graphs/{case.name}.svg))",
             "",
             "| process | work | CPU seconds |",
             "|---|---|---|",
