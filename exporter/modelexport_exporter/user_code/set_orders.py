@@ -42,11 +42,11 @@ def watch(model: Model | None, code_dir: Path | None) -> None:
 
     The package of the factory is the user's even if it is installed.
     """
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        # Not into the modules: code may run a function of theirs with other globals.
-        vars(builtins).update({IN_ORDER: _in_order, POP: _pop})
-        factory = model.factory if model is not None else None
-        sys.meta_path.insert(0, _Finder(top_package(factory or ""), code_dir))
+    # Not into the modules: code may run a function of theirs with other globals.
+    vars(builtins).update({IN_ORDER: _in_order, POP: _pop})
+    factory = model.factory if model is not None else None
+    others = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
+    sys.meta_path[:] = [_Finder(top_package(factory or ""), code_dir), *others]
 
 
 @contextlib.contextmanager

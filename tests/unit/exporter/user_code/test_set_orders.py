@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import importlib
 import sys
 from collections.abc import Iterator
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from modelexport_exporter.user_code import set_orders
-from modelexport_exporter.user_code.set_iterations import IN_ORDER, POP
 
 NAMES = "NAMES = {'left', 'right', 'front'}\n"
 FOLLOWING = {
@@ -53,8 +51,6 @@ def imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     set_orders.watch(None, tmp_path)
     yield
     sys.modules.pop("of_user", None)
-    for name in (IN_ORDER, POP):
-        delattr(builtins, name)
 
 
 def both(directory: Path, code: str) -> tuple[object, object]:
