@@ -32,7 +32,9 @@ LEAST_SECONDS = 0.15
 LEAST_PERCENT = 1.0
 """Frames of a flame graph that are narrower are left out: they have no room for a name."""
 FRAME = re.compile(r'<g><title>.*?</title><rect [^>]*width="([\d.]+)%".*?</g>', re.DOTALL)
-COMMAND = re.compile(r"(process \d+):&quot;[^<]*?(?= \(\d+ samples|</)")
+COMMAND = re.compile(r"(process \d+):&quot;[^<]*?(?= \([\d,]+ samples|</)")
+SERVER = re.compile(r"(?<=>) main\([^<]*?(?= \([\d,]+ samples|</)")
+"""The rest of the fork server's command: py-spy takes the semicolon in it for the next frame."""
 TITLE = re.compile(r'(<text id="title"[^>]*>)[^<]*')
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "flame-graphs"
 IMPORTS = "import torch, torch.onnx, torch._dynamo, torch.export._trace, onnxscript, onnxruntime"
@@ -82,7 +84,8 @@ def _spy(options: list[str], command: list[str], environment: dict[str, str]) ->
 def _trimmed(drawing: str) -> str:
     """Return a flame graph without its narrow frames and this machine's command lines."""
     wide = FRAME.sub(lambda frame: frame[0] * (float(frame[1]) >= LEAST_PERCENT), drawing)
-    return TITLE.sub(r"\1modelexport run", COMMAND.sub(r"\1", wide))
+    named = SERVER.sub("fork server", COMMAND.sub(r"\1", wide))
+    return TITLE.sub(r"\1modelexport run", named)
 
 
 def _table(case: Case, seconds: dict[tuple[str, str], float], wall: float) -> str:
