@@ -40,12 +40,13 @@ def _assigned(definition: ast.FunctionDef) -> dict[str, list[ast.expr | None]]:
 
 
 def _pairs(node: ast.AST) -> list[tuple[ast.Name, ast.expr]]:
+    """Return the variables and their values, if the statement assigns variables only."""
     match node:
         case ast.Assign([ast.Name() as name], value):
             return [(name, value)]
-        case ast.Assign([ast.Tuple(names)], ast.Tuple(values)) if len(names) == len(values):
-            pairs = zip(names, values, strict=True)
-            return [(name, value) for name, value in pairs if isinstance(name, ast.Name)]
+        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if len(targets) == len(values):
+            names = [target for target in targets if isinstance(target, ast.Name)]
+            return list(zip(names, values, strict=True)) if len(names) == len(targets) else []
     return []
 
 

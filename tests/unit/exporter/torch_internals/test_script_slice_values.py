@@ -64,7 +64,15 @@ def of_two_lengths(x):  # noqa: ANN001
     return x[rows]
 
 
-@pytest.mark.parametrize("function", [passed_on, of_two_lengths], ids=lambda f: f.__name__)
+def beside_an_element(x):  # noqa: ANN001
+    sizes = [0, 0]
+    rows, sizes[0] = slice(1, 3), 2
+    return x[rows] * sizes[0]
+
+
+@pytest.mark.parametrize(
+    "function", [passed_on, of_two_lengths, beside_an_element], ids=lambda f: f.__name__
+)
 def test_other_slices_are_refused_as_before(function):  # noqa: ANN001
     with readable_signatures({}), pytest.raises(RuntimeError, match="slice"):
         torch.jit.script(function)
