@@ -16,13 +16,9 @@ def declared_constants(model: nn.Module) -> Iterator[None]:
     """Declare them to torch.jit.script, for all modules of the model but torch's own."""
     own: dict[type, set[str]] = {}
     for module in model.modules():
-        parts = (
-            module.named_parameters(recurse=False),
-            module.named_buffers(recurse=False),
-            module.named_children(),
-        )
-        names = (name for part in parts for name, _ in part)
-        own.setdefault(type(module), set()).update(vars(module), names)
+        # A parameter or a buffer cannot have the name of a constant: torch refuses it.
+        children = (name for name, _ in module.named_children())
+        own.setdefault(type(module), set()).update(vars(module), children)
     with ExitStack() as stack:
         for kind, of_instances in own.items():
             constants = [name for name in _constants(kind) if name not in of_instances]

@@ -17,7 +17,7 @@ from modelexport_exporter.torch_internals.symbolics import JitScalarType, is_flo
 Value: TypeAlias = Any
 """torch._C.Value and torch's GraphContext, which are untyped."""
 
-_INT64 = 7
+INT64 = 7
 """onnx.TensorProto's element type."""
 
 
@@ -83,7 +83,7 @@ def _rounding(operator: str) -> Callable[..., Value]:
     def rounded(g: Value, x: Value) -> Value:
         found = g.op(operator, x)
         # Of a number of Python: torch keeps the type of its result, and none of a tensor's.
-        return g.op("Cast", found, to_i=_INT64) if _is_integer(g.original_node.output()) else found
+        return g.op("Cast", found, to_i=INT64) if _is_integer(g.original_node.output()) else found
 
     return rounded
 

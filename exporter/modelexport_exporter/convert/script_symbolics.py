@@ -21,7 +21,7 @@ from modelexport_exporter.convert.script_comparisons import (
 )
 from modelexport_exporter.convert.script_distances import DISTANCES
 from modelexport_exporter.convert.script_distances import SINCE as DISTANCES_SINCE
-from modelexport_exporter.convert.script_divisions import DIVISIONS, SINCE
+from modelexport_exporter.convert.script_divisions import DIVISIONS, INT64, SINCE
 from modelexport_exporter.convert.script_lists import LISTS
 from modelexport_exporter.convert.script_lists import SINCE as LISTS_SINCE
 from modelexport_exporter.convert.script_sorts import SINCE as SORTS_SINCE
@@ -43,8 +43,8 @@ Value: TypeAlias = Any
 """torch._C.Value and torch's GraphContext, which are untyped."""
 
 _SINCE = 9
-_INT64, _BOOL = 7, 9
-"""onnx.TensorProto element types."""
+_BOOL = 9
+"""onnx.TensorProto's element type."""
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def _contains(g: Value, values: Value, element: Value) -> Value:
     """`element in values`, also where the list has become a constant tensor."""
     if values.node().kind() != "onnx::Constant":
         return list_contains(g, values, element)
-    equal = g.op("Cast", g.op("Equal", values, element), to_i=_INT64)
+    equal = g.op("Cast", g.op("Equal", values, element), to_i=INT64)
     return g.op("Cast", g.op("ReduceMax", equal, keepdims_i=0), to_i=_BOOL)
 
 

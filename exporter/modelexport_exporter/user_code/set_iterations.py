@@ -25,31 +25,11 @@ def ordering(tree: ast.Module) -> ast.Module:
 
 
 class _Wrapping(ast.NodeTransformer):
-    def visit_For(self, node: ast.For) -> ast.AST:
-        self.generic_visit(node)
-        node.iter = _in_order(node.iter)
-        return node
-
-    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        self.generic_visit(node)
-        if not node.is_async:
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        if isinstance(node, ast.For | ast.comprehension):
             node.iter = _in_order(node.iter)
-        return node
-
-    def visit_Starred(self, node: ast.Starred) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.ctx, ast.Load):
-            node.value = _in_order(node.value)
-        return node
-
-    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
-        self.generic_visit(node)
-        node.value = _in_order(node.value)
-        return node
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        self.generic_visit(node)
-        if all(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
+        elif isinstance(node, ast.YieldFrom | ast.Starred | ast.Assign) and _is_gone_through(node):
             node.value = _in_order(node.value)
         return node
 
@@ -63,6 +43,13 @@ class _Wrapping(ast.NodeTransformer):
         elif name == "pop" and isinstance(node.func, ast.Attribute) and not _arguments(node):
             return ast.copy_location(_call(POP, node.func.value), node)
         return node
+
+
+def _is_gone_through(node: ast.YieldFrom | ast.Starred | ast.Assign) -> bool:
+    """Return whether the node takes the elements of its value."""
+    if isinstance(node, ast.Assign):
+        return all(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
+    return not isinstance(node, ast.Starred) or isinstance(node.ctx, ast.Load)
 
 
 def _arguments(node: ast.Call) -> bool:

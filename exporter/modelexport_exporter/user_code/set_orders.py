@@ -52,19 +52,26 @@ def watch(model: Model | None, code_dir: Path | None) -> None:
 @contextlib.contextmanager
 def opposite() -> Iterator[None]:
     """Go through sets in the opposite order, in modules that the block imports again."""
-    before = {name: module for name, module in sys.modules.items() if _is_watched(module)}
-    for name in before:
-        del sys.modules[name]
+    before = _taken_out()
     _STATE.reversed = True
     try:
         yield
     finally:
         _STATE.reversed = False
+        _taken_out()
         sys.modules.update(before)
 
 
-def _is_watched(module: ModuleType) -> bool:
-    return isinstance(getattr(module, "__loader__", None), _Loader)
+def _taken_out() -> dict[str, ModuleType]:
+    """Return the watched modules, which are imported no longer."""
+    watched = {
+        name: module
+        for name, module in sys.modules.items()
+        if isinstance(getattr(module, "__loader__", None), _Loader)
+    }
+    for name in watched:
+        del sys.modules[name]
+    return watched
 
 
 def lines_seen(code_dir: Path | None) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
+from modelexport_exporter.checkpoint.load import silent
 from modelexport_exporter.core.errors import NotDeterministic
 from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.user_code import set_orders
@@ -27,7 +28,7 @@ def check_order_of_sets(task: ExportTask, model: ReferenceModel) -> None:
         return
     try:
         with set_orders.opposite():
-            other = call_at_seed(load_reference_model(task, lambda *_: None), 1)
+            other = call_at_seed(load_reference_model(task, silent), 1)
     except Exception:  # noqa: BLE001 - the weights may not fit, or forward may fail
         other = []
     if all_agree(outputs, other):

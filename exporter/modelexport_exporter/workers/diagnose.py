@@ -14,7 +14,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, Format
 from modelexport_api.status import Stage, TensorInfo, UnsupportedOp
 from modelexport_exporter.call import BoundInputs, bind_inputs
-from modelexport_exporter.checkpoint.load import LoadedModel, load_module
+from modelexport_exporter.checkpoint.load import LoadedModel, load_module, silent
 from modelexport_exporter.convert.branches import ModelToCapture
 from modelexport_exporter.convert.capture import capture
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
@@ -103,7 +103,7 @@ def _order_of_sets(task: ExportTask) -> tuple[Pitfall, ...]:
     if not set_orders.lines_seen(task.code_dir):
         return ()
     try:
-        check_order_of_sets(task, load_reference_model(task, lambda *_: None))
+        check_order_of_sets(task, load_reference_model(task, silent))
     except NotDeterministic as found:
         kind = PitfallKind.NOT_DETERMINISTIC
         return (Pitfall(kind, found.message, found.sources[0], found.hint),)

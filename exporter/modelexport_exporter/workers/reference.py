@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_api.status import Stage
+from modelexport_exporter.checkpoint.load import silent
 from modelexport_exporter.core.comparison import SampleComparison
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.machine import (
@@ -74,7 +75,7 @@ class Reference:
         """Load the original module, and go on with runs of it. Raises ExportFailure."""
         free_large_blocks_at_once()
         with sharing_cpus(EXPORTER_AND_REFERENCE), older_torch():
-            model = prepare_shapes(_load(task, lambda *_: None))
+            model = prepare_shapes(_load(task, silent))
             threads = thread_count()
         self._model = model
         if cpu_count() > 1 and not model.on_gpu:

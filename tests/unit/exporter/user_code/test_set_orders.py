@@ -108,3 +108,12 @@ def test_a_function_runs_with_other_globals(tmp_path: Path) -> None:
     found, other = both(tmp_path, f"{code}found = FunctionType(f.__code__, {{}})()")
 
     assert found != other
+
+
+def test_a_module_of_the_opposite_order_does_not_stay(tmp_path: Path) -> None:
+    (tmp_path / "of_user.py").write_text(f"{NAMES}found = list(NAMES)")
+    importlib.invalidate_caches()
+    with set_orders.opposite():
+        other = importlib.import_module("of_user").found
+
+    assert importlib.import_module("of_user").found == other[::-1]
