@@ -42,6 +42,9 @@ from modelexport_exporter.core.types import (
     ReportProgress,
 )
 from modelexport_exporter.core.user_frame import count_as_users
+from modelexport_exporter.torch_internals.flexible_attention import (
+    compute_flexible_attention_eagerly,
+)
 from modelexport_exporter.torch_internals.state_dicts import versions_of
 from modelexport_exporter.user_code.factory import Factory, find_factory
 from modelexport_exporter.user_code.global_state import Guard
@@ -76,6 +79,7 @@ def load_module(task: ExportTask, progress: ReportProgress = silent) -> LoadedMo
     guard = Guard()
     with guard.watching():
         loaded = _load(task, progress)
+    compute_flexible_attention_eagerly()
     state = task.spec.model.state if task.spec.model is not None else []
     loaded = replace(loaded, module=with_state_arguments(loaded.module, state))
     findings = (*loaded.findings, *guard.findings, *fused_paths(loaded.module))

@@ -34,6 +34,9 @@ from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.core.user_frame import UserLine, message_of
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.decompositions.capture.causal_attention import attention_causal_by_size
+from modelexport_exporter.decompositions.capture.flexible_attention import (
+    attention_of_changed_scores,
+)
 from modelexport_exporter.decompositions.capture.nms_by_class import nms_by_class_of_any_number
 from modelexport_exporter.decompositions.capture.tensors_of_sizes import as_tensor
 from modelexport_exporter.sampling.draw import integer_range
@@ -178,7 +181,6 @@ def _exported(
     """Return the module's graph; `modules`: those whose code computes with symbolic sizes."""
     spec, call = bound_inputs.spec, bound_inputs.call
     args, kwargs = call.example(bound_inputs.sizes.captured, numbers=Numbers.SYMBOLIC)
-    has_floats = any(entry.kind is InputKind.FLOAT for entry in spec.inputs)
     with (
         quiet(),
         torch.no_grad(),
@@ -192,16 +194,7 @@ def _exported(
         slices_of_known_sizes(),
         both_bounds_known() if has_derived_sizes(spec.inputs) else nullcontext(),
         mode.decisions or nullcontext(),
-        nullcontext() if mode.strict else capturing_calls(spec.export.rewrites.disabled),
-        nullcontext() if mode.strict else typed_tensors_of_sizes(modules, as_tensor),
-        nullcontext() if mode.strict else attention_causal_by_size(modules),
-        nullcontext() if mode.strict else nms_by_class_of_any_number(modules),
-        nullcontext() if mode.strict else wrapped_forward(module, returning_tensors),
-        choices_as_arithmetic(modules) if mode.choices else nullcontext(),
-        nullcontext() if mode.strict else sizes_in_simple_form(values_at),
-        nullcontext()
-        if mode.strict
-        else sizes_stay_symbolic(modules, tensors=mode.decisions is not None or has_floats),
+        nullcontext() if mode.strict else _calls_as_captured(module, bound_inputs, mode, modules),
     ):
         return torch.export.export(
             module,
@@ -211,6 +204,30 @@ def _exported(
             strict=mode.strict,
             prefer_deferred_runtime_asserts_over_guards=True,
         )
+
+
+@contextmanager
+def _calls_as_captured(
+    module: torch.nn.Module,
+    bound_inputs: BoundInputs,
+    mode: _Mode,
+    modules: Sequence[ModuleType],
+) -> Iterator[None]:
+    """Replace what forward calls, as Python runs it, by what torch.export captures."""
+    spec = bound_inputs.spec
+    has_floats = any(entry.kind is InputKind.FLOAT for entry in spec.inputs)
+    with (
+        capturing_calls(spec.export.rewrites.disabled),
+        typed_tensors_of_sizes(modules, as_tensor),
+        attention_causal_by_size(modules),
+        nms_by_class_of_any_number(modules),
+        attention_of_changed_scores(),
+        wrapped_forward(module, returning_tensors),
+        choices_as_arithmetic(modules) if mode.choices else nullcontext(),
+        sizes_in_simple_form(values_at),
+        sizes_stay_symbolic(modules, tensors=mode.decisions is not None or has_floats),
+    ):
+        yield
 
 
 def _returns_new_dataclasses(module: torch.nn.Module, bound_inputs: BoundInputs) -> bool:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 COMPILED = "_orig_mod"
 """torch.compile"""
-COMPILED_CODE = "_torchdynamo_orig_callable"
-"""Of a function that torch.compile decorates: the function as it is written."""
 CHECKPOINTED = "_checkpoint_wrapped_module"
 """torch.distributed.algorithms' activation checkpointing"""
 SHARDED = "_fsdp_wrapped_module"

@@ -24,6 +24,7 @@ from modelexport_exporter.user_code.missing_names import (
     no_attribute,
     no_module,
 )
+from modelexport_exporter.user_code.uncompiled import run_as_written
 
 
 def find_callable(named: Named, code_dir: Path | None) -> Callable[..., Any]:
@@ -45,7 +46,11 @@ def find_callable(named: Named, code_dir: Path | None) -> Callable[..., Any]:
 
 
 def put_on_path(code_dir: Path | None) -> None:
-    """Let the user's code be imported, before anything installed that has the same name."""
+    """Let the user's code be imported, before anything installed that has the same name.
+
+    It runs as it is written, without torch.compile.
+    """
+    run_as_written()
     if code_dir is not None and str(code_dir) not in sys.path:
         sys.path.insert(0, str(code_dir))
         importlib.invalidate_caches()

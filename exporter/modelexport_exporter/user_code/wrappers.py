@@ -15,7 +15,6 @@ import torch
 from modelexport_exporter.torch_internals.wrapper_names import (
     CHECKPOINTED,
     COMPILED,
-    COMPILED_CODE,
     FABRIC,
     SHARDED,
 )
@@ -28,25 +27,14 @@ _PARALLEL = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
 
 
 def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
-    """Return the module without wrappers, at the top and at any depth.
-
-    If torch.compile decorates one of its methods, they run as they are written from here on.
-    """
+    """Return the module without wrappers, at the top and at any depth."""
     module = innermost(module)
-    if any(map(_has_compiled_methods, module.modules())):
-        # Not otherwise: torch's own scan and cond compile what they are given.
-        torch.compiler.set_stance("force_eager")
     for parent in list(module.modules()):
         for name, child in list(parent.named_children()):
             inner = innermost(child)
             if inner is not child:
                 setattr(parent, name, inner)
     return module
-
-
-def _has_compiled_methods(module: torch.nn.Module) -> bool:
-    classes = [own for own in type(module).__mro__ if not own.__module__.startswith("torch.")]
-    return any(hasattr(value, COMPILED_CODE) for own in classes for value in vars(own).values())
 
 
 def innermost(module: torch.nn.Module) -> torch.nn.Module:

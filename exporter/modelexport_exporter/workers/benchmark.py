@@ -88,7 +88,6 @@ def measure_compiled(
     progress(Stage.VERIFY, 1.0, "compiling with torch.compile to measure it")
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(task.output_dir.parent / "inductor"))
     bench = _Bench(task, converted, with_session=False)
-    torch.compiler.set_stance("default")  # not as `unwrapped` leaves it
     (taken,) = _alternate((bench.eager(sizes, compiled=True),), until, COMPILED_ROUNDS)
     return figures(taken)
 

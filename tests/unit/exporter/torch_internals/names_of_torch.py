@@ -59,6 +59,7 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "_enabled=": lambda _: torch.backends.mkldnn.set_flags(_enabled=True)[0] is True,  # type: ignore[no-untyped-call]
     "module._buffers": lambda buffers: "running_mean" in buffers,
     "module._non_persistent_buffers_set": lambda names: names == set(),
+    "flexible._LARGE_SPARSE_BLOCK_SIZE": lambda size: size >= 1 << 30,
     "operator._op_dk": lambda call: (
         call(torch.DispatchKey.CompositeImplicitAutograd, X, [2]).shape == (1, 2, 6)
     ),
@@ -68,6 +69,9 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "torch._C._dispatch_has_kernel_for_dispatch_key": lambda has: (
         has("aten::tile", "CompositeImplicitAutograd")
         and not has("aten::relu", "CompositeImplicitAutograd")
+    ),
+    "torch._higher_order_ops.flex_attention.math_attention": lambda function: (
+        parameters(function)[:6] == ["query", "key", "value", "score_mod", "block_mask", "scale"]
     ),
     "torch._C._jit_get_schemas_for_operator": lambda schemas: (
         "Tensor" in {schema.overload_name for schema in schemas("aten::add")}

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from onnxscript.rewriter import _matcher
+from torch.nn.attention import flex_attention
 from torch.onnx._internal.torchscript_exporter import registration
 
 from modelexport_exporter.torch_internals.symbolics import import_symbolics
@@ -26,6 +27,7 @@ PROPERTIES = {
     **names_of_export.PROPERTIES,
 }
 OBJECTS: dict[str, Any] = {
+    "flexible": flex_attention,
     "func": torch.ops.aten.add_.Tensor,
     "matcher": _matcher.SimplePatternMatcher,
     "op": torch.ops.aten.reshape.default,
