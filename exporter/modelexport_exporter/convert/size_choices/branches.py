@@ -67,6 +67,12 @@ class Choice:
             for name in names
         }
 
+    def written(self, name: str, after: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Return the list of this name, with its elements after both sides."""
+        values = self.old[name]
+        values[:] = after[name]
+        return values
+
     def value(self, one: Any, other: Any) -> Any:  # noqa: ANN401
         """Return `one` where the condition holds, else `other`. Raises NotOneGraph."""
         if one is other or (

@@ -21,6 +21,7 @@ from modelexport_exporter.convert.size_choices.conditions import (
     speaks,
     truth_of,
 )
+from modelexport_exporter.convert.size_choices.elements import WITH_ELEMENT, with_element
 
 NAMES: Mapping[str, Any] = {
     source.CHOICE: Choice,
@@ -32,6 +33,7 @@ NAMES: Mapping[str, Any] = {
     source.TRUTH: truth_of,
     source.SPEAKS: speaks,
     source.OPERATOR: operator,
+    WITH_ELEMENT: with_element,
     **size_loops.NAMES,
 }
 _DEEPEST = 6

@@ -1,8 +1,8 @@
 """Source in which an `if` on sizes asks `Choice`, and not Python. Pure.
 
-Of a function it changes `a if c else b`, `if` statements that only assign local variables, and
-`and`, `or` and `not` within their conditions and in what is assigned. An `if` on values that only
-prints or logs is left out: no output depends on it.
+Of a function it changes `a if c else b`, `if` statements that only assign local variables or
+elements of local lists, and `and`, `or` and `not` within their conditions and in what is assigned.
+An `if` on values that only prints or logs is left out: no output depends on it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,15 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from modelexport_exporter.convert.size_choices.elements import (
+    is_element,
+    names_of_lists,
+    names_of_others,
+    of_whole_lists,
+    stored,
+)
 from modelexport_exporter.convert.written_source import PREFIX, as_list, at, call, filled
 
 CHOICE, CHOOSE = "_modelexport_Choice", "_modelexport_choose"
@@ -50,6 +58,8 @@ class _Writer(ast.NodeTransformer):
     def __init__(self, function: ast.FunctionDef) -> None:
         self.changed = False
         self._loads = _loads(function)
+        self._own = {own.arg for own in ast.walk(function.args) if isinstance(own, ast.arg)}
+        self._own.update(stored(function))
         self._only_locals = not any(
             isinstance(own, ast.Global | ast.Nonlocal) for own in ast.walk(function)
         )
@@ -100,16 +110,19 @@ class _Writer(ast.NodeTransformer):
             self.changed = True
             node.test = at(call(SPEAKS, [self.visit(node.test)]), node.test)
             return node
-        simple = _only_assigns([*node.body, *node.orelse]) and not _has_own_scope(node.test)
+        sides = [*node.body, *node.orelse]
+        simple = _only_assigns(sides) and not _has_own_scope(node.test)
         if not simple or not self._only_locals:
             return self.generic_visit(node)
+        names, lists = names_of_others(sides), names_of_lists(sides)
+        if not (self._own - {*names}).issuperset(lists):
+            return self.generic_visit(node)
         self.changed = True
-        names = sorted(set(_stored(node)))
         last = 0 if self._loops else node.end_lineno or 0
         used = [name for name in names if self._loads.get(name, 0) > last]
         test = self._condition(node.test)
         self.generic_visit(node)
-        return _both_sides(node, test, names, used)
+        return _both_sides(node, test, _Names(names, used, lists))
 
     def _condition(self, node: ast.expr, *, truth: bool = True) -> ast.expr:
         """Return an expression for the condition; `truth`: only its truth is asked for."""
@@ -131,18 +144,30 @@ class _Writer(ast.NodeTransformer):
         return at(call(TRUTH, [plain]), node) if truth else plain
 
 
-def _both_sides(
-    node: ast.If, test: ast.expr, names: Sequence[str], used: Sequence[str]
-) -> list[ast.stmt]:
-    """Return the statements in place of an `if`; `used`: names that it assigns, and used later."""
+@dataclass(frozen=True)
+class _Names:
+    """Local variables of an `if`."""
+
+    assigned: Sequence[str]
+    used: Sequence[str]
+    """Of these, those that are used after it."""
+    lists: Sequence[str]
+    """Lists of which it assigns elements."""
+
+
+def _both_sides(node: ast.If, test: ast.expr, names: _Names) -> list[ast.stmt]:
+    """Return the statements in place of an `if`."""
     choice = f"_modelexport_choice_{node.lineno}_{node.col_offset}"
-    kept = f"{choice}.keeps({list(used)!r}, locals())"
+    kept = f"{choice}.keeps({[*names.used, *names.lists]!r}, locals())"
     restored = [
-        f"    if {name!r} in {choice}.old: {name} = {choice}.old[{name!r}]" for name in names
+        f"    if {name!r} in {choice}.old: {name} = {choice}.old[{name!r}]"
+        for name in (*names.assigned, *names.lists)
     ]
     taken = [
-        f"        if {name!r} in {choice}_all: {name} = {choice}_all[{name!r}]" for name in used
+        f"        if {name!r} in {choice}_all: {name} = {choice}_all[{name!r}]"
+        for name in names.used
     ]
+    taken += [f"        {name} = {choice}.written({name!r}, {choice}_all)" for name in names.lists]
     template = "\n".join(
         [
             f"{choice} = {CHOICE}(None)",
@@ -150,11 +175,11 @@ def _both_sides(
             f"    {choice}.remember(locals())",
             "    try:",
             f"        with {choice}:",
-            "            ONE",
+            "            ONE_WHOLE",
             f"        {choice}_one = {kept}",
             *("    " + line for line in restored),
             f"        with {choice}:",
-            "            OTHER",
+            "            OTHER_WHOLE",
             f"        {choice}_all = {choice}.merged({choice}_one, {kept})",
             *taken,
             "    except Exception:",
@@ -167,17 +192,20 @@ def _both_sides(
             "        OTHER",
         ]
     )
-    sides = {"ONE": node.body, "OTHER": node.orelse or [ast.Pass()]}
+    other = node.orelse or [ast.Pass()]
+    sides = {"ONE": node.body, "OTHER": other}
+    sides |= {"ONE_WHOLE": of_whole_lists(node.body), "OTHER_WHOLE": of_whole_lists(other)}
     return filled(template, test, sides, node)
 
 
 def _only_assigns(statements: Sequence[ast.stmt]) -> bool:
-    """Return whether statements do nothing but to assign local variables."""
+    """Return whether statements do nothing but to assign local variables, and their elements."""
     return all(
         isinstance(own, ast.Pass)
         or (isinstance(own, ast.Expr) and isinstance(own.value, ast.Constant))
         or (isinstance(own, ast.Assign) and all(map(_is_local, own.targets)))
-        or (isinstance(own, ast.AugAssign) and _is_local(own.target))
+        or (isinstance(own, ast.Assign) and len(own.targets) == 1 and is_element(own.targets[0]))
+        or (isinstance(own, ast.AugAssign) and (_is_local(own.target) or is_element(own.target)))
         for own in statements
     ) and any(isinstance(own, ast.Assign | ast.AugAssign) for own in statements)
 
@@ -229,12 +257,6 @@ def _written(node: ast.AST) -> Iterator[ast.AST]:
     called = node.func if isinstance(node, ast.Call) else None
     if isinstance(node, ast.Call) and isinstance(called, ast.Name) and called.id.startswith(PREFIX):
         yield from (own for own in node.args if isinstance(own, ast.Lambda))
-
-
-def _stored(node: ast.AST) -> Iterator[str]:
-    for own in ast.walk(node):
-        if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Store):
-            yield own.id
 
 
 def _has_own_scope(node: ast.AST) -> bool:

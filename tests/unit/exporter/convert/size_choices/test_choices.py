@@ -43,6 +43,29 @@ class PaddedByAnExpression(nn.Module):
         return F.pad(x, (0, padding)).reshape(x.shape[0], 3, -1, 8).sum(-1)
 
 
+class PaddedWhereOdd(nn.Module):
+    """As U-Nets do that pool odd maps: an element of a list that has another name."""
+
+    def forward(self, x):  # noqa: ANN001
+        half = F.interpolate(x[..., : x.shape[-1] // 2 * 2 : 2], scale_factor=2.0)
+        pads = [0, 0]
+        known = pads
+        for i in range(1):
+            if x.shape[-1 - i] != half.shape[-1 - i]:
+                pads[2 * i + 1] = 1
+        return torch.cat([x, F.pad(half, known, "replicate")])
+
+
+class WindowNoLargerThanTheMap(nn.Module):
+    def forward(self, x):  # noqa: ANN001
+        n, window, shift = x.shape[-1], [7, 2], [3]
+        if n <= window[0]:
+            window[0] = n
+            shift[0] -= 3
+        padded = F.pad(x, (0, -n % window[0]))
+        return padded.unflatten(-1, (-1, window[0])).sum(-1) + shift[0]
+
+
 class PaddedTwice(nn.Module):
     def forward(self, x):  # noqa: ANN001
         for _ in range(2):
@@ -127,6 +150,8 @@ def export(module, most=40):  # noqa: ANN001
     [
         PaddedToMultiples,
         PaddedByAnExpression,
+        PaddedWhereOdd,
+        WindowNoLargerThanTheMap,
         PaddedTwice,
         CroppedIfPadded,
         BothSidesSet,

@@ -95,6 +95,33 @@ def test_lines_stay_those_of_the_file() -> None:
     assert caught.traceback[-1].lineno == 2  # from 0
 
 
+ELEMENTS = """
+def f(n, m, seen=None):
+    pads = [0, 0, n]
+    alias = pads
+    for place in range(2):
+        if n % 3 != m % 2:
+            pads[place] = n - m
+            pads[-1] += place
+        else:
+            pads[place] = 4
+    if n > 6:
+        pads[m % 3] = 7
+    if n > 3:
+        other = {}
+        other["n"] = n
+        pads[0] = other["n"]
+    return pads, alias is pads, alias
+"""
+
+
+@given(st.integers(0, 12), st.integers(0, 12))
+def test_elements_of_lists_are_assigned_in_place(n: int, m: int) -> None:
+    text, functions = changed(ELEMENTS)
+    assert functions == {("f", 2)}
+    assert function_of(text)(n, m) == function_of(ELEMENTS)(n, m)
+
+
 INNER = """
 def f(n, m):
     last = 0
