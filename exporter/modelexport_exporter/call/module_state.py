@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from modelexport_exporter.torch_internals.tensors_and_buffers import write_count
+from modelexport_exporter.torch_internals.tensors_and_buffers import own_buffers, write_count
 from modelexport_exporter.user_code.mutable_defaults import CONTAINERS, mutable_defaults, refill
 
 _DEEPEST = 3
@@ -34,6 +34,8 @@ class ModuleState:
 
     def __init__(self, module: torch.nn.Module) -> None:
         self._values = _state(module)
+        self._names = set(_names(module))
+        self._empty = {name for name, buffer in _buffers(module) if buffer is None}
         self._attributes = dict(_attributes(module))
         self._contents = {
             name: (held, copy.copy(held)) for name, held in _containers(module).items()
@@ -67,6 +69,10 @@ class ModuleState:
                 _set(module, path, self._values[name].clone())
             elif kind == "attribute" and path in self._attributes:
                 _set(module, path, self._attributes[path])
+            elif path in self._empty:
+                _set(module, path, None)
+            elif kind in {"buffer", "attribute"} and path not in self._names:
+                _delete(module, path)
 
     def _rewrite(self) -> None:
         """Undo what was written into tensors that attributes hold."""
@@ -90,6 +96,20 @@ def _state(module: torch.nn.Module) -> dict[str, Any]:
     for name, held in mutable_defaults(module).items():
         state[f"default argument {name}"] = len(held)
     return state
+
+
+def _names(module: torch.nn.Module) -> Iterator[str]:
+    """Yield the names of all attributes and buffers of parts of the module."""
+    for path, part in module.named_modules():
+        for name in (*vars(part), *own_buffers(part)):
+            yield f"{path}.{name}".lstrip(".")
+
+
+def _buffers(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor | None]]:
+    """Yield the buffers of parts of the module, those without a tensor too."""
+    for path, part in module.named_modules():
+        for name, buffer in own_buffers(part).items():
+            yield f"{path}.{name}".lstrip("."), buffer
 
 
 def _attributes(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
@@ -145,6 +165,11 @@ def _elements(held: Any) -> Iterable[Any]:  # noqa: ANN401 - a tuple or one of C
     return sorted(held, key=id) if isinstance(held, set) else held
 
 
+def _delete(module: torch.nn.Module, path: str) -> None:
+    owner, _, own = path.rpartition(".")
+    delattr(module.get_submodule(owner), own)
+
+
 def _set(module: torch.nn.Module, path: str, value: object) -> None:
     owner, _, own = path.rpartition(".")
     setattr(module.get_submodule(owner), own, value)
@@ -156,7 +181,8 @@ def _parameters(module: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:
 
 
 def _differ(one: object, other: object) -> bool:
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+    if isinstance(one, torch.Tensor) and type(one) is type(other):  # a capture leaves fake ones
+        assert isinstance(other, torch.Tensor)
         return one.shape != other.shape or one.dtype != other.dtype or not _are_equal(one, other)
     if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor):
         return True

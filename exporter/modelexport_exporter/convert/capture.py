@@ -20,6 +20,7 @@ from torch.export import ExportedProgram
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Dim, InputKind, ModelExportSpec
 from modelexport_exporter.call import BoundInputs, Numbers, register_classes
+from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.convert.capture_failure import call_eagerly, explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.convert.program_dims import check_numbers_kept, number_names, symbol_names
@@ -60,6 +61,7 @@ from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_sym
 from modelexport_exporter.torch_internals.symbolic_sizes import deferred_conditions
 from modelexport_exporter.torch_internals.typed_tensors import typed_tensors_of_sizes
 from modelexport_exporter.user_code.caches import bypassing_caches, modules_of
+from modelexport_exporter.user_code.called_modules import modules_called
 
 
 def capture(
@@ -131,7 +133,10 @@ class _Mode:
     any_range: bool
     decisions: ForcedDecisions | None
     choices: bool = False
-    """Whether what the code chooses by sizes is arithmetic; costs time to read the code."""
+    """Whether what the code chooses by sizes is arithmetic, in libraries that forward calls, too.
+
+    This costs a call of the model, and time to read the code.
+    """
 
 
 def _captured(
@@ -141,6 +146,8 @@ def _captured(
     spec = bound_inputs.spec
     export = partial(_exported, module, bound_inputs, mode)
     modules = modules_of(module, code_dir)
+    if mode.choices:
+        modules += [own for own in _called(module, bound_inputs) if own not in modules]
     try:
         with lines_that_fix_sizes(code_dir) as fixing, bypassing_caches(module, modules):
             try:
@@ -156,6 +163,14 @@ def _captured(
         raise explain_capture(error, module, bound_inputs, code_dir, fixing) from error
     check_numbers_kept(program, spec)
     return program
+
+
+def _called(module: torch.nn.Module, bound_inputs: BoundInputs) -> Sequence[ModuleType]:
+    """Return the Python modules whose functions a call of the model runs."""
+    before = ModuleState(module)
+    found = modules_called(partial(call_eagerly, module, bound_inputs))
+    before.restore(module)
+    return found
 
 
 def _with_integers(

@@ -1,4 +1,4 @@
-"""Sizes that a module computes with integers which it keeps in tensors [] stay symbolic.
+"""Sizes that a module computes with integers which it keeps in tensors stay symbolic.
 
 `(x.shape[-1] - self.kernel_size + self.padding) / self.stride`, where the three are buffers, is a
 tensor: torch.export makes a number without a value of each `.item()` of it, also of those that
@@ -120,11 +120,27 @@ _CASTS = frozenset(
 """What returns the number of its first operand, in another dtype or as it is."""
 _WHOLE = (torch.int64, torch.bool)
 _DTYPES = (*_WHOLE, torch.float32, torch.float64)
+_READ = (*_WHOLE, torch.int32, torch.int16, torch.int8, torch.uint8)
+"""Dtypes of which a number is read; one that is computed in fewer bits would wrap."""
 
 
 def integers_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Return the buffers [] of dtype int64 of a module, by name."""
-    return {name: own for name, own in module.named_buffers() if _is_integer(own)}
+    """Return the buffers of a module that hold one integer or one flag, [] or [1], by name.
+
+    A flag may be a float: `torch.Tensor([not initialized])`.
+    """
+    return {name: own for name, own in module.named_buffers() if _is_number(own)}
+
+
+def _is_number(tensor: torch.Tensor) -> bool:
+    if tensor.is_meta or not _is_single(tensor):
+        return False
+    return tensor.dtype in _READ or (tensor.dtype == torch.float32 and tensor.item() in {0, 1})
+
+
+def _is_single(tensor: torch.Tensor) -> bool:
+    shape = [*tensor.shape]
+    return not shape or (len(shape) == 1 and type(shape[0]) is int and shape[0] == 1)
 
 
 def _is_integer(tensor: torch.Tensor) -> bool:
@@ -142,7 +158,7 @@ class NumbersRead:
 def known_integers(tensors: Collection[torch.Tensor]) -> Iterator[NumbersRead]:
     """Let the numbers of these tensors, which `integers_of` returned, be known to torch.export."""
     read = NumbersRead()
-    numbers = {id(tensor): int(tensor) for tensor in tensors}
+    numbers = {id(tensor): _as_whole(tensor.item()) for tensor in tensors}
     make, dispatch = FakeTensorConverter.from_real_tensor, ProxyTorchDispatchMode.__torch_dispatch__
 
     def made(self: Any, mode: Any, tensor: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
@@ -158,13 +174,14 @@ def known_integers(tensors: Collection[torch.Tensor]) -> Iterator[NumbersRead]:
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
-        if func in _ITEMS and args[0].dtype in _WHOLE:
+        asks = func is _ATEN.is_nonzero.default
+        if asks or (func in _ITEMS and args[0].dtype in _READ):
             number = _number(args[0])
             if number is not None:
                 read.any = True
-                return _unequal(number, 0) if func is _ATEN.is_nonzero.default else number
+                return _unequal(number, 0) if asks else number
         result = dispatch(self, func, types, args, kwargs)
-        if isinstance(result, FakeTensor) and not result.dim() and result.dtype in _DTYPES:
+        if isinstance(result, FakeTensor) and result.dtype in _DTYPES and _is_single(result):
             # The mode records what is computed with sizes.
             with self:
                 _remember(result, _result(func, args, kwargs or {}, result.dtype))
@@ -175,6 +192,10 @@ def known_integers(tensors: Collection[torch.Tensor]) -> Iterator[NumbersRead]:
         patch.object(ProxyTorchDispatchMode, "__torch_dispatch__", dispatched),
     ):
         yield read
+
+
+def _as_whole(number: Any) -> int:  # noqa: ANN401
+    return number if isinstance(number, bool) else int(number)
 
 
 def note_numbers(program: ExportedProgram) -> None:

@@ -41,6 +41,7 @@ def task_of(factory: type[torch.nn.Module], directory: Path) -> ExportTask:
         kept_integers.Windows,
         kept_integers.Rest,
         kept_integers.Plain,
+        kept_integers.Flags,
     ],
 )
 def test_the_first_route_exports_it(factory: type[torch.nn.Module], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modelexport_exporter.call.module_state import ModuleState
 
@@ -17,6 +18,7 @@ class Part(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("count", torch.zeros(()))
+        self.register_buffer("bias", None)
         self.calls = 0
         self.last: torch.Tensor | None = None
         self.seen: list[torch.Tensor] = []
@@ -33,6 +35,9 @@ class Part(nn.Module):
 
 
 CHANGES: dict[str, Callable[[Any], object]] = {
+    "buffer part.bias": lambda part: part.register_buffer("bias", torch.ones(2)),
+    "buffer part.mask": lambda part: part.register_buffer("mask", torch.ones(2)),
+    "attribute part.grid": lambda part: setattr(part, "grid", (torch.ones(2), 3)),
     "buffer part.count": lambda part: part.count.add_(1),
     "attribute part.calls": lambda part: setattr(part, "calls", 1),
     "attribute part.last": lambda part: setattr(part, "last", torch.ones(2)),
@@ -57,6 +62,30 @@ def test_a_change_is_named_and_undone(name: str) -> None:
         assert before.changed(model) == [name]
         before.restore(model)
         assert before.changed(model) == []
+
+
+def test_what_a_call_adds_is_gone_afterwards() -> None:
+    part = Part()
+    before = ModuleState(part)
+    for name in ("mask", "grid"):
+        CHANGES[next(own for own in CHANGES if own.endswith(name))](part)
+        assert hasattr(part, name)
+    CHANGES["buffer part.bias"](part)
+    before.restore(part)
+    assert not {"mask", "grid"} & {*dir(part)}
+    assert part.get_buffer("count") is part.count
+    assert list(dict(part.named_buffers())) == ["count"]
+    assert vars(part)["_buffers"]["bias"] is None
+
+
+def test_a_tensor_without_contents_is_a_change() -> None:
+    part = Part()
+    before = ModuleState(part)
+    with FakeTensorMode():
+        part.count = torch.zeros(())
+    assert before.changed(part) == ["buffer count"]
+    before.restore(part)
+    assert torch.equal(part.count, torch.zeros(()))
 
 
 def test_another_tensor_under_the_same_key_is_undone() -> None:
