@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import NUMBERS, Call, flatten
+from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.call.raised_errors import is_certain, way_out
 from modelexport_exporter.call.same_outputs import SameOutputs
 from modelexport_exporter.call.tensors import to_array, to_tensor
@@ -186,6 +187,11 @@ class EagerReference:
                 outputs = [to_array(leaf) for leaf in leaves]
                 self.early.add(arrays, EarlyRun(outputs, 0.0, WatchedRun()))
         return accepted
+
+    def remember(self) -> Callable[[], None]:
+        """Return a function that gives the module the state that it has now."""
+        before = ModuleState(self._module)
+        return lambda: before.restore(self._module)
 
     def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
         """Return its outputs computed in float64. Raises PerturbedArithmeticUnavailable."""

@@ -7,7 +7,7 @@ branch that it was made on. Both are sought after all other samples ran.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from modelexport_exporter.verification.original import FileSides
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.seeking.branches import (
+    Run,
     SidesTaken,
     ValueBranches,
     describe_branch,
@@ -186,8 +187,10 @@ class Completeness:
         for _round in range(MOST_ROUNDS):
             unexamined, self._unexamined = self._unexamined, []
             for sites, arrays in unexamined:
-                self._branches.find(lambda a=arrays: self._run(a), sites, self._clock, until)  # type: ignore[misc]
-                self._dependent |= self._reads_of_inputs(arrays) if self._trace else set()
+                # What reads weights or a flag in a buffer reads the same in every run.
+                dependent = self._reads_of_inputs(arrays, sites)
+                self._branches.find(self._run_undone(arrays), dependent, self._clock, until)
+                self._dependent |= dependent if self._trace else set()
             wanted = self._to_be_taken()
             goal = BothSides(self._sides, wanted)
             found = self._seeker.seek(goal, until - self._clock())
@@ -222,16 +225,26 @@ class Completeness:
             if len(self._reached) == before:
                 break
 
-    def _reads_of_inputs(self, arrays: Arrays) -> frozenset[Site]:
+    def _reads_of_inputs(self, arrays: Arrays, sites: Set[Site]) -> Set[Site]:
+        """Return those of the sites that read what depends on inputs; all if that is unknown."""
         values = self._reference.values(arrays)
         try:
-            return reads_of_inputs(values, lambda: self._reference.call(values))
+            return sites & reads_of_inputs(values, lambda: self._reference.call(values))
         except Exception:  # noqa: BLE001 - forward is the user's code
-            return frozenset()
+            return sites
 
-    def _run(self, arrays: Arrays) -> list[torch.Tensor]:
-        with torch.no_grad():
-            return self._reference.call(self._reference.values(arrays))
+    def _run_undone(self, arrays: Arrays) -> Run:
+        """Return a call of the model that leaves it as it is: another side may initialize it."""
+        undo = self._reference.remember()
+
+        def run() -> list[torch.Tensor]:
+            try:
+                with torch.no_grad():
+                    return self._reference.call(self._reference.values(arrays))
+            finally:
+                undo()
+
+        return run
 
     @property
     def _own_branches(self) -> list[Jump]:
