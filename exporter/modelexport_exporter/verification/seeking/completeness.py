@@ -7,7 +7,7 @@ branch that it was made on. Both are sought after all other samples ran.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from modelexport_exporter.verification.seeking.paths import NewPaths, Paths
 from modelexport_exporter.verification.seeking.seek import LARGEST_VOLUME, Seeker
 from modelexport_exporter.verification.seeking.size_paths import SizePaths
 from modelexport_exporter.verification.seeking.unmet_conditions import UnmetConditions
-from modelexport_exporter.verification.seeking.value_reads import Site, reads_of_inputs
+from modelexport_exporter.verification.seeking.value_reads import Site, reads_of_constants
 from modelexport_exporter.verification.seeking.watched_run import RunWatch, WatchedRun
 
 Array = NDArray[Any]
@@ -188,7 +188,7 @@ class Completeness:
             unexamined, self._unexamined = self._unexamined, []
             for sites, arrays in unexamined:
                 # What reads weights or a flag in a buffer reads the same in every run.
-                dependent = self._reads_of_inputs(arrays, sites)
+                dependent = sites - self._reads_of_constants(arrays)
                 self._branches.find(self._run_undone(arrays), dependent, self._clock, until)
                 self._dependent |= dependent if self._trace else set()
             wanted = self._to_be_taken()
@@ -225,13 +225,12 @@ class Completeness:
             if len(self._reached) == before:
                 break
 
-    def _reads_of_inputs(self, arrays: Arrays, sites: Set[Site]) -> Set[Site]:
-        """Return those of the sites that read what depends on inputs; all if that is unknown."""
+    def _reads_of_constants(self, arrays: Arrays) -> frozenset[Site]:
         values = self._reference.values(arrays)
         try:
-            return sites & reads_of_inputs(values, lambda: self._reference.call(values))
+            return reads_of_constants(values, lambda: self._reference.call(values))
         except Exception:  # noqa: BLE001 - forward is the user's code
-            return sites
+            return frozenset()
 
     def _run_undone(self, arrays: Arrays) -> Run:
         """Return a call of the model that leaves it as it is: another side may initialize it."""

@@ -5,11 +5,12 @@ Only the first value of a place is replaced: a loop whose condition is always tr
 
 from __future__ import annotations
 
+import dis
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ RETURNING_ANYTHING = frozenset({"item", "tolist"})
 """Those of which Python does not check what they return."""
 FIXED = (0, 1, -1, 1_000_000, -1_000_000)
 NOT_FINITE = (math.nan, math.inf)
+_UNITS = 2
+"""Bytes of an instruction, and of an entry of its cache."""
 MOST = 24
 """Other values of a number that are tried."""
 NAMED = 10
@@ -77,6 +80,19 @@ class Useless:
         return "?"
 
 
+def _site_of(frame: FrameType) -> Site:
+    """Return the place of the instruction that runs.
+
+    Python 3.11 has two for a call, PRECALL and CALL, and leaves out the second once the code is
+    warm: both are the second.
+    """
+    code, offset = frame.f_code, frame.f_lasti
+    opcode = code.co_code[offset]
+    if dis.opname[opcode] == "PRECALL":
+        offset += _UNITS * (1 + dis._inline_cache_entries[opcode])  # type: ignore[attr-defined]  # noqa: SLF001
+    return Site(code, offset)
+
+
 class ValueReads(CallMode):
     """Notes each call of torch, and each value that is read; replaces those of one site."""
 
@@ -99,7 +115,7 @@ class ValueReads(CallMode):
         frame = model_frame()
         if frame is None:
             return result
-        site = Site(frame.f_code, frame.f_lasti)
+        site = _site_of(frame)
         self.read.setdefault(site, result)
         if self._replacement is None or site != self._replacement.site or self._replaced:
             return result
@@ -155,29 +171,31 @@ def _filled(array: np.ndarray[Any, Any], number: float) -> np.ndarray[Any, Any]:
 
 
 class DependentReads(CallMode):
-    """Notes the places that read a value which depends on inputs: weights never change."""
+    """Notes the places that read a value, and whether it depends on inputs: weights never do."""
 
     def __init__(self, provenance: Provenance) -> None:
         """`provenance` is active in the same run."""
         super().__init__()
         self._provenance = provenance
         self.found: set[Site] = set()
+        self.constant: set[Site] = set()
 
     def on_call(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Run the function; note its place if it reads a value of an input."""
+        """Run the function; note its place if it reads a value."""
         if call_name(func) in READING and (frame := model_frame()) is not None:
             tensors = (entry for entry in args if isinstance(entry, torch.Tensor))
-            if any(self._provenance.of(tensor) for tensor in tensors):
-                self.found.add(Site(frame.f_code, frame.f_lasti))
+            depends = any(self._provenance.of(tensor) for tensor in tensors)
+            (self.found if depends else self.constant).add(_site_of(frame))
         return func(*args, **kwargs)
 
 
-def reads_of_inputs(
+def reads_of_constants(
     inputs: Mapping[str, torch.Tensor], call: Callable[[], object]
 ) -> frozenset[Site]:
-    """Return the places that read a value of what depends on inputs, when `call` reads these."""
+    """Return the places in whose lines `call` reads nothing that depends on inputs."""
     provenance = Provenance(inputs)
     reads = DependentReads(provenance)
     with torch.no_grad(), provenance, reads:
         call()
-    return frozenset(reads.found)
+    lines = {(site.code, site.line) for site in reads.found}
+    return frozenset(site for site in reads.constant if (site.code, site.line) not in lines)

@@ -11,7 +11,7 @@ import torch
 
 from modelexport_exporter.verification.seeking.branches import SidesTaken, ValueBranches
 from modelexport_exporter.verification.seeking.jumps import RunTooLongError
-from modelexport_exporter.verification.seeking.value_reads import reads_of_inputs
+from modelexport_exporter.verification.seeking.value_reads import reads_of_constants
 
 Model = Callable[[torch.Tensor], torch.Tensor]
 X = torch.tensor([1.0, 2.0, 3.0])
@@ -195,16 +195,31 @@ def test_numbers_that_python_computes_with(model: Model, computes: bool) -> None
     assert bool(found.numbers) is computes
 
 
-def test_reads_of_weights_are_not_those_of_inputs() -> None:
-    weight = torch.tensor([0.5])
+WEIGHT = torch.tensor([0.5])
 
-    def model(x: torch.Tensor) -> torch.Tensor:
-        return x * weight.item() + (x + weight).sum().item()
 
+def reads_both(x: torch.Tensor) -> torch.Tensor:
+    scale = WEIGHT.item()
+    total = (x + WEIGHT).sum().item()
+    if bool(WEIGHT > 0.2) and bool((x > 9).all()):
+        return x
+    return x * scale + total
+
+
+def test_reads_of_weights_are_constant_where_no_input_is_read_in_their_line() -> None:
     x = X.clone()
-    sites = reads_of_inputs({"x": x}, lambda: model(x))
-    assert len(sites) == 1
-    assert next(iter(sites)).line == model.__code__.co_firstlineno + 1
+    for _ in range(40):  # Python replaces instructions of what runs often
+        sites = reads_of_constants({"x": x}, lambda: reads_both(x))
+        assert [site.line for site in sites] == [reads_both.__code__.co_firstlineno + 1]
+
+
+def test_a_place_stays_the_same_when_python_specializes_its_instructions() -> None:
+    seen = set()
+    for _ in range(40):
+        with SidesTaken().watching() as sites:
+            reads_both(X)
+        seen |= sites
+    assert len(seen) == 4
 
 
 def of_both(x: torch.Tensor) -> torch.Tensor:
