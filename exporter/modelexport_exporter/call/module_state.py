@@ -101,7 +101,7 @@ def _state(module: torch.nn.Module) -> dict[str, Any]:
 def _names(module: torch.nn.Module) -> Iterator[str]:
     """Yield the names of all attributes and buffers of parts of the module."""
     for path, part in module.named_modules():
-        for name in (*vars(part), *own_buffers(part)):
+        for name in (*vars(part), *own_buffers(part).keys()):  # of a script: no mapping
             yield f"{path}.{name}".lstrip(".")
 
 
@@ -166,13 +166,19 @@ def _elements(held: Any) -> Iterable[Any]:  # noqa: ANN401 - a tuple or one of C
 
 
 def _delete(module: torch.nn.Module, path: str) -> None:
-    owner, _, own = path.rpartition(".")
-    delattr(module.get_submodule(owner), own)
+    owner, own = _owner(module, path)
+    delattr(owner, own)
 
 
 def _set(module: torch.nn.Module, path: str, value: object) -> None:
+    owner, own = _owner(module, path)
+    setattr(owner, own, value)
+
+
+def _owner(module: torch.nn.Module, path: str) -> tuple[torch.nn.Module, str]:
+    """Return the part of a module that has an attribute, and its name there."""
     owner, _, own = path.rpartition(".")
-    setattr(module.get_submodule(owner), own, value)
+    return dict(module.named_modules())[owner], own  # a script has no get_submodule
 
 
 def _parameters(module: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:

@@ -101,3 +101,22 @@ def test_an_equal_tensor_in_its_place_is_no_change() -> None:
     before = ModuleState(part)
     part.cache[0], part.hidden = torch.ones(1), (torch.zeros(2), torch.zeros(2))
     assert before.changed(part) == []
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_script_s_buffers_are_restored() -> None:
+    class Counts(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.count = nn.Buffer(torch.zeros(()))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.count.add_(1)
+            return x * self.count
+
+    script = torch.jit.script(Counts())
+    before = ModuleState(script)
+    script(torch.ones(1))
+    assert before.changed(script) == ["buffer count"]
+    before.restore(script)
+    assert before.changed(script) == []
