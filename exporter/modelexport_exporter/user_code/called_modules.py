@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from types import FrameType, ModuleType
+from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
 
 _COMPUTE_NO_SIZES = frozenset({"torch", "numpy", "sympy", "modelexport_exporter", "builtins"})
 
 
 def modules_called(call: Callable[[], object]) -> list[ModuleType]:
-    """Return the modules of the functions that a call runs, without those of torch and of Python.
+    """Return the modules of the functions that a call runs, if they use torch and are not its own.
 
     What the call raises is left out: so far the modules are known.
     """
@@ -32,9 +32,22 @@ def modules_called(call: Callable[[], object]) -> list[ModuleType]:
             call()
     finally:
         sys.setprofile(before)
-    return [
-        sys.modules[name]
-        for name in names
-        if name in sys.modules
-        and name.partition(".")[0] not in _COMPUTE_NO_SIZES | sys.stdlib_module_names
-    ]
+    found = (sys.modules[name] for name in names if name in sys.modules)
+    return [module for module in found if _may_compute_sizes(module)]
+
+
+def _may_compute_sizes(module: ModuleType) -> bool:
+    """Return whether a module has something of torch: what logs or tests has not."""
+    package = module.__name__.partition(".")[0]
+    if package in _COMPUTE_NO_SIZES or package in sys.stdlib_module_names:
+        return False
+    return any(map(_is_of_torch, list(vars(module).values())))
+
+
+def _is_of_torch(value: object) -> bool:
+    if isinstance(value, ModuleType):
+        owner: object = value.__name__
+    else:
+        own = type(value) in {type, FunctionType, BuiltinFunctionType}
+        owner = vars(type(value)).get("__module__") if not own else getattr(value, "__module__", "")
+    return str(owner).partition(".")[0] == "torch"

@@ -6,6 +6,7 @@ import ast
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -76,8 +77,12 @@ def _trees(module: ModuleType) -> Iterator[ast.Module]:
         yield ast.parse(Path(str(path)).read_text(encoding="utf-8"))
 
 
+@lru_cache(maxsize=256)
 def _changed_codes(module: ModuleType) -> dict[tuple[str, int], CodeType]:
-    """Return the codes of the module's functions that choose, by qualified name and line."""
+    """Return the codes of the module's functions that choose, by qualified name and line.
+
+    Each piece of a model that is captured needs them.
+    """
     for tree in _trees(module):
         changed = size_loops.with_loops(tree) | source.with_choices(tree)
         if changed:

@@ -19,22 +19,26 @@ def made(monkeypatch: pytest.MonkeyPatch, name: str, source: str) -> ModuleType:
 
 
 def test_functions_of_any_library_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = made(monkeypatch, "vision.sizes", "def half(x):\n    return len(x) // 2\n")
+    sizes = made(
+        monkeypatch, "vision.sizes", "import torch\ndef half(x):\n    return len(x) // 2\n"
+    )
+    made(monkeypatch, "helpers", "def note(x):\n    return x\n")
     made(monkeypatch, "vision.unused", "def nothing(): ...\n")
     source = """
 import json
+import helpers
 import torch
 class Net(torch.nn.Linear):
     def forward(self, x):
         from vision import sizes
-        json.dumps(3)
+        json.dumps(helpers.note(3))
         return super().forward(x[:sizes.half(x)])
 """
     made(monkeypatch, "vision", "").sizes = sizes  # type: ignore[attr-defined]
     models = made(monkeypatch, "models", source)
     net = models.Net(2, 2)
     found = modules_called(lambda: net(torch.ones(4, 2)))
-    assert [module for module in found if module is not sys.modules[__name__]] == [models, sizes]
+    assert found == [sys.modules[__name__], models, sizes]
 
 
 def test_what_the_call_raises_is_left_out_and_the_profile_stays() -> None:
