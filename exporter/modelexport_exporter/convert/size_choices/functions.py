@@ -77,7 +77,7 @@ def _trees(module: ModuleType) -> Iterator[ast.Module]:
         yield ast.parse(Path(str(path)).read_text(encoding="utf-8"))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _changed_codes(module: ModuleType) -> dict[tuple[str, int], CodeType]:
     """Return the codes of the module's functions that choose, by qualified name and line.
 
