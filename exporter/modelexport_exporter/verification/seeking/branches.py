@@ -103,12 +103,26 @@ class ValueBranches:
     numbers: dict[Site, None] = field(default_factory=dict)
     """Places that read a number which Python computes with, and which no branch shows."""
 
-    def find(self, run: Run, sites: Collection[Site], clock: Clock, until: float) -> None:
+    def find(
+        self,
+        run: Run,
+        sites: Collection[Site],
+        clock: Clock,
+        until: float,
+        undo: Callable[[], None] = lambda: None,
+    ) -> None:
         """Add the branches that depend on what these places read.
 
         Branches that test such a value count although none of the other values changed them.
+        `undo`: called after each run; another side may initialize the model.
         """
-        before = _observed(run, None)
+
+        def observed(replacement: Replacement | None) -> _Observation:
+            found = _observed(run, replacement)
+            undo()
+            return found
+
+        before = observed(None)
         for site in sites:
             if site not in before.read:
                 continue
@@ -117,13 +131,13 @@ class ValueBranches:
             for replacement in replacements(site, before.read[site]):
                 if clock() > until:
                     break
-                after = _observed(run, replacement)
+                after = observed(replacement)
                 depending |= self._compare(before, after)
                 computes |= not after.failed and after.has_other_effect(before)
             tested = self._add_tests_of(site, before, depending)
             if not depending and not tested and not before.failed:
                 useless = Replacement(site, useless=True)
-                if computes or _observed(run, useless).failed:
+                if computes or observed(useless).failed:
                     self.numbers[site] = None
 
     def _add_tests_of(self, site: Site, before: _Observation, known: Collection[Jump]) -> bool:

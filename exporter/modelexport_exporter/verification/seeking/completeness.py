@@ -37,7 +37,7 @@ from modelexport_exporter.verification.seeking.paths import NewPaths, Paths
 from modelexport_exporter.verification.seeking.seek import LARGEST_VOLUME, Seeker
 from modelexport_exporter.verification.seeking.size_paths import SizePaths
 from modelexport_exporter.verification.seeking.unmet_conditions import UnmetConditions
-from modelexport_exporter.verification.seeking.value_reads import Site, reads_of_constants
+from modelexport_exporter.verification.seeking.value_reads import Site, reads_of
 from modelexport_exporter.verification.seeking.watched_run import RunWatch, WatchedRun
 
 Array = NDArray[Any]
@@ -188,8 +188,10 @@ class Completeness:
             unexamined, self._unexamined = self._unexamined, []
             for sites, arrays in unexamined:
                 # What reads weights or a flag in a buffer reads the same in every run.
-                dependent = sites - self._reads_of_constants(arrays)
-                self._branches.find(self._run_undone(arrays), dependent, self._clock, until)
+                dependent, constant = self._reads_of(arrays)
+                may_vary = sites - constant
+                undo = self._reference.remember()
+                self._branches.find(self._run(arrays), may_vary, self._clock, until, undo)
                 self._dependent |= dependent if self._trace else set()
             wanted = self._to_be_taken()
             goal = BothSides(self._sides, wanted)
@@ -225,23 +227,19 @@ class Completeness:
             if len(self._reached) == before:
                 break
 
-    def _reads_of_constants(self, arrays: Arrays) -> frozenset[Site]:
+    def _reads_of(self, arrays: Arrays) -> tuple[frozenset[Site], frozenset[Site]]:
         values = self._reference.values(arrays)
         try:
-            return reads_of_constants(values, lambda: self._reference.call(values))
+            return reads_of(values, lambda: self._reference.call(values))
         except Exception:  # noqa: BLE001 - forward is the user's code
-            return frozenset()
+            return frozenset(), frozenset()
 
-    def _run_undone(self, arrays: Arrays) -> Run:
-        """Return a call of the model that leaves it as it is: another side may initialize it."""
-        undo = self._reference.remember()
+    def _run(self, arrays: Arrays) -> Run:
+        """Return a call of the model."""
 
         def run() -> list[torch.Tensor]:
-            try:
-                with torch.no_grad():
-                    return self._reference.call(self._reference.values(arrays))
-            finally:
-                undo()
+            with torch.no_grad():
+                return self._reference.call(self._reference.values(arrays))
 
         return run
 

@@ -189,13 +189,17 @@ class DependentReads(CallMode):
         return func(*args, **kwargs)
 
 
-def reads_of_constants(
+def reads_of(
     inputs: Mapping[str, torch.Tensor], call: Callable[[], object]
-) -> frozenset[Site]:
-    """Return the places in whose lines `call` reads nothing that depends on inputs."""
+) -> tuple[frozenset[Site], frozenset[Site]]:
+    """Return the places where `call` reads what depends on inputs, and those of constants.
+
+    The latter: only in lines that read nothing of an input.
+    """
     provenance = Provenance(inputs)
     reads = DependentReads(provenance)
     with torch.no_grad(), provenance, reads:
         call()
     lines = {(site.code, site.line) for site in reads.found}
-    return frozenset(site for site in reads.constant if (site.code, site.line) not in lines)
+    constant = (site for site in reads.constant if (site.code, site.line) not in lines)
+    return frozenset(reads.found), frozenset(constant)

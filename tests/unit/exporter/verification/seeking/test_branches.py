@@ -11,7 +11,7 @@ import torch
 
 from modelexport_exporter.verification.seeking.branches import SidesTaken, ValueBranches
 from modelexport_exporter.verification.seeking.jumps import RunTooLongError
-from modelexport_exporter.verification.seeking.value_reads import reads_of_constants
+from modelexport_exporter.verification.seeking.value_reads import reads_of
 
 Model = Callable[[torch.Tensor], torch.Tensor]
 X = torch.tensor([1.0, 2.0, 3.0])
@@ -209,7 +209,7 @@ def reads_both(x: torch.Tensor) -> torch.Tensor:
 def test_reads_of_weights_are_constant_where_no_input_is_read_in_their_line() -> None:
     x = X.clone()
     for _ in range(40):  # Python replaces instructions of what runs often
-        sites = reads_of_constants({"x": x}, lambda: reads_both(x))
+        _, sites = reads_of({"x": x}, lambda: reads_both(x))
         assert [site.line for site in sites] == [reads_both.__code__.co_firstlineno + 1]
 
 
